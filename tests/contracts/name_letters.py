@@ -14,8 +14,8 @@ class LettersOfName(Evidence):
     name = "letters of the name"
     columns = ("number of letters", "letters above the mean")
     optional = True
-    words = Wording(
-        place=9,
+    wording = Wording(
+        position=9,
         translations={
             "de": "der Name hat {letters} Buchstaben",
             "fr": "le nom a {letters} lettres",

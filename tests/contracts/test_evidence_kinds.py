@@ -21,7 +21,7 @@ from ovaflow.report.gather import gather_results
 from ovaflow.report.page import render_page
 from ovaflow.reranking import fitting
 from ovaflow.reranking.choice_of_evidence import choose_evidence
-from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds, find_explained_kinds
+from ovaflow.reranking.evidence.kinds import KINDS, find_explained_kinds, list_columns
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.serving import pages
@@ -64,8 +64,8 @@ def dataset(folder):
 
 
 def test_the_file_has_its_columns_and_what_it_stores(folder, dataset) -> None:
-    parameters = Reranker.about(folder["reranker"]).parameters
-    assert parameters["columns"] == [*columns_of_kinds(PLAIN_KINDS), *LettersOfName.columns]
+    parameters = Reranker.open_header(folder["reranker"]).parameters
+    assert parameters["columns"] == [*list_columns(PLAIN_KINDS), *LettersOfName.columns]
     theirs = [len(name) for name in dataset.label_names]
     with h5py.File(folder["reranker"]) as file:
         assert file["letters_of_names"][:].tolist() == theirs
@@ -79,7 +79,7 @@ def test_trees_read_it(folder, dataset) -> None:
     evidence = model.reranker.evidence
     X = predictor.from_split(dataset.test).part(0, 20)
     best = model.first_stage.top_k(X, 50)
-    candidates = evidence.candidates(evidence.texts(X, model.first_stage), *best)
+    candidates = evidence.find_candidates(evidence.prepare_texts(X, model.first_stage), *best)
     ours = evidence.compute(candidates)[:, :, evidence.columns.index("number of letters")]
     assert np.array_equal(
         ours, np.array([len(name) for name in dataset.label_names])[candidates.ids]
@@ -114,13 +114,13 @@ def test_the_page_says_it_in_its_languages(with_letters) -> None:
         SimpleNamespace(max_text=99, max_top_k=9, marc_source=None), corrects=False, form_fields=()
     )
     for language in LANGUAGES:
-        sentence = LettersOfName.words.translations[language]
-        assert pages.load_page_words(language)["evidence"][LettersOfName.name] == sentence
+        sentence = LettersOfName.wording.translations[language]
+        assert pages.words(language)["evidence"][LettersOfName.name] == sentence
         assert sentence in shown[language].body.decode()
 
 
 def test_the_report_says_what_it_is_worth(folder) -> None:
-    lost = Reranker.about(folder["reranker"]).parameters["check"]["lost"]
+    lost = Reranker.open_header(folder["reranker"]).parameters["check"]["lost"]
     [results] = gather_results([folder.path / "msi"])
     table = second_stage.show_second_stage("tiny", results)["evidence"]
     names = [kind.name for kind in (*PLAIN_KINDS, LettersOfName)]
@@ -134,7 +134,7 @@ def test_the_report_says_what_it_is_worth(folder) -> None:
 def test_it_stays_where_it_is_useful(with_letters, useful) -> None:
     generator = np.random.default_rng(0)
     hits = generator.random((400, 10)) < 0.3
-    columns = generator.normal(size=(400, 10, len(columns_of_kinds(KINDS))))
+    columns = generator.normal(size=(400, 10, len(list_columns(KINDS))))
     if useful:
         columns[:, :, -1] += 2 * hits
     ids = np.tile(np.arange(10, dtype=np.int32), (400, 1))
@@ -152,9 +152,9 @@ def test_a_file_with_it_is_refused_where_it_is_unknown(folder, monkeypatch) -> N
 def test_names_of_kinds_columns_and_arrays_are_different() -> None:
     for names in (
         [kind.name for kind in KINDS],
-        columns_of_kinds(KINDS),
+        list_columns(KINDS),
         [name for kind in KINDS for name in stored_names(kind)],
-        [words.place for _, words in find_explained_kinds(KINDS)],
+        [words.position for _, words in find_explained_kinds(KINDS)],
     ):
         assert len(set(names)) == len(names)
 
@@ -163,9 +163,9 @@ def test_names_of_kinds_columns_and_arrays_are_different() -> None:
 def test_each_kind_is_documented_and_has_its_words(kind) -> None:
     assert f"| {kind.name} |" in (DOCS / "second-stage.md").read_text(encoding="utf-8")
     assert set(kind.directions) <= set(kind.columns)
-    if kind.words is not None:
-        assert set(kind.words.translations) == set(LANGUAGES)
-        assert kind.words.without in {"", *(other.name for other in KINDS)}
+    if kind.wording is not None:
+        assert set(kind.wording.translations) == set(LANGUAGES)
+        assert kind.wording.superseded_by in {"", *(other.name for other in KINDS)}
         documented = (DOCS / "prediction.md").read_text(encoding="utf-8").splitlines()
         [row] = (line for line in documented if line.startswith(f"| `{kind.name}` |"))
-        assert all(f"`{number}`" in row for number in kind.words.numbers)
+        assert all(f"`{number}`" in row for number in kind.wording.numbers)

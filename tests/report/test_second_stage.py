@@ -51,7 +51,7 @@ def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(
         row[ids[:amount]] = True
     assert fit[4] == pytest.approx(f1_score(Y, answers, average="samples", zero_division=0))
     assert fit[7] == pytest.approx(amounts.mean())
-    lost = Reranker.about(finished["reranker"]).parameters["check"]["lost"]
+    lost = Reranker.open_header(finished["reranker"]).parameters["check"]["lost"]
     assert figures(content["evidence"]) == [[lost[kind.name]] for kind in PLAIN_KINDS]
 
 

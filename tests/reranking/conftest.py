@@ -89,7 +89,7 @@ def fitted_to(folder):
 @pytest.fixture(scope="session")
 def check(model):
     """What the second stage was worth on held-out texts that it had not seen."""
-    return Reranker.about(model.with_name("reranker.h5")).parameters["check"]
+    return Reranker.open_header(model.with_name("reranker.h5")).parameters["check"]
 
 
 @pytest.fixture

@@ -26,7 +26,9 @@ def test_allowed_labels_are_ranked_as_all_are_and_few_by_their_own_scores(datase
     # all labels as candidates, ranked as far as there are ranks
     evidence = model.reranker.evidence
     (best, scores) = model.first_stage.top_k(dataset.test.X.part(0, 100), n_labels)
-    candidates = evidence.candidates(evidence.texts(X, model.first_stage), best, scores)
+    candidates = evidence.find_candidates(
+        evidence.prepare_texts(X, model.first_stage), best, scores
+    )
     columns = evidence.compute(candidates)[:, :n_labels].copy()
     rank = evidence.columns.index("rank")
     columns[:, :, rank] = np.minimum(columns[:, :, rank], N_CANDIDATES - 1)

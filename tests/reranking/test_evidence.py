@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse
+from fit_plain_evidence import PLAIN_COLUMNS, PLAIN_KINDS, fit_plain_evidence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from plain_evidence import PLAIN_COLUMNS, PLAIN_KINDS, fit_plain_evidence
 from scipy.special import expit
 from scipy.stats import wasserstein_distance
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -94,9 +94,9 @@ def test_as_many_trees_as_predict_other_texts_best_like_scikit_learn(noise) -> N
     parts = np.arange(100) % N_PARTS
     known = texts.ids >= 0
     for part in range(N_PARTS):
-        others = texts.part(parts != part)
+        others = texts.select(parts != part)
         model = classifier().fit(others.rows, others.row_hits)
-        rows = texts.columns[parts == part].reshape(-1, 3)
+        rows = texts.evidence[parts == part].reshape(-1, 3)
         stages = list(model.staged_predict_proba(rows))[TREE_STEP - 1 :: TREE_STEP]
         theirs[:, parts == part] = np.array(stages)[:, :, 1].reshape(len(stages), -1, 10)
     losses = [log_loss(texts.hits[known], each[known]) for each in theirs]
@@ -119,8 +119,8 @@ def test_few_texts_are_all_checked_and_many_in_part() -> None:
 
 def test_trees_by_score_keep_its_order(held, held_predictions) -> None:
     evidence = fit_plain_evidence(held)
-    found = evidence.texts(held.test.X, None)
-    candidates = evidence.candidates(found, held_predictions.ids, held_predictions.scores)
+    found = evidence.prepare_texts(held.test.X, None)
+    candidates = evidence.find_candidates(found, held_predictions.ids, held_predictions.scores)
     columns = evidence.compute(candidates)
     known = candidates.ids >= 0
     hits = np.random.default_rng(0).random(candidates.ids.shape) < expit(candidates.scores)
@@ -289,7 +289,7 @@ def test_names_of_labels_are_neither_neighbours_nor_company(dataset, evidence) -
     n = dataset.n_documents
     X, Y = (matrix.to_scipy().toarray() for matrix in (dataset.train.X, dataset.train.Y))
     assert evidence.get(SimilarTexts).labels.n_rows == n < len(X)
-    assert evidence.get(OtherCandidates).company.to_scipy().toarray() == pytest.approx(
+    assert evidence.get(OtherCandidates).cooccurrence.to_scipy().toarray() == pytest.approx(
         counted(Y[:n])
     )
     names = evidence.get(NameInText).names
@@ -308,7 +308,9 @@ def test_rows_of_evidence_in_their_order(dataset, evidence) -> None:
     scores = -np.sort(rng.normal(size=ids.shape).astype(np.float32))
     texts = copy_unit_rows(X, X.n_columns - 1)
     nearest = evidence.get(SimilarTexts).nearest(texts)
-    columns = evidence.compute(Candidates(evidence.texts(X, None), ids, scores, np.arange(7)))
+    columns = evidence.compute(
+        Candidates(evidence.prepare_texts(X, None), ids, scores, np.arange(7))
+    )
     votes, sums = evidence.get(SimilarTexts).votes(nearest, ids)
     names = evidence.get(NameInText).names.overlap(texts, ids)
     theirs = {

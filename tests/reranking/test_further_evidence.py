@@ -20,7 +20,7 @@ from ovaflow.reranking.evidence import first_words
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.evidence.first_words import FirstWords
 from ovaflow.reranking.evidence.kind import EvidenceTraining
-from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds
+from ovaflow.reranking.evidence.kinds import KINDS, list_columns
 from ovaflow.reranking.evidence.name_pieces import PiecesOfName
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.reranking.suggestions import NO_SCORE
@@ -70,7 +70,7 @@ def test_pieces_of_names_are_those_of_scikit_learn(words) -> None:
     assert "steamtrains" not in words.feature_names
     names, weigh = pieces_of_sklearn(words)
     pieces = PiecesOfName.fit(EvidenceTraining(words, words, (1.0, 0.0)))
-    texts = pieces.features_of(words.test.tokens)
+    texts = pieces.make_features(words.test.tokens)
     candidates = np.arange(words.n_labels, dtype=np.int32)[None]
     theirs = weigh(["the castles of steamtrains"])
     ours = pieces.names.overlap(texts, candidates)
@@ -99,15 +99,15 @@ def test_kinds_that_tell_nothing_are_left_out() -> None:
     generator = np.random.default_rng(0)
     hits = generator.random((400, 10)) < 0.3
     informed = hits + generator.normal(0, 0.7, hits.shape)
-    names = columns_of_kinds(KINDS)
+    names = list_columns(KINDS)
     columns = generator.normal(size=(400, 10, len(names)))
     columns[:, :, names.index("cosine of pieces")] = informed
     ids = np.tile(np.arange(10, dtype=np.int32), (400, 1))
     candidates = HeldOutCandidates(KINDS, columns.astype(np.float32), ids, hits, hits.sum(axis=1))
     assert choose_evidence(candidates, 1) == [PiecesOfName.name]
     kept = candidates.with_optional([PiecesOfName.name])
-    assert kept.columns.shape[2] == len(kept.column_names) == len(names) - len(FirstWords.columns)
-    assert np.array_equal(kept.columns, columns[:, :, : len(kept.column_names)].astype(np.float32))
+    assert kept.evidence.shape[2] == len(kept.column_names) == len(names) - len(FirstWords.columns)
+    assert np.array_equal(kept.evidence, columns[:, :, : len(kept.column_names)].astype(np.float32))
 
 
 def test_a_stored_second_stage_has_the_same_pieces(with_all, dataset) -> None:
@@ -154,7 +154,7 @@ def test_first_words_are_those_of_a_shorter_text(model, dataset, monkeypatch) ->
     ids, theirs = alone.top_k(Predictor(alone).from_texts(texts), 10)
     ids[:, 9] = NO_LABEL
     evidence = CandidateEvidence([FirstWords()], dataset.n_word_features)
-    found = evidence.texts(select_rows(dataset.test.X, rows), alone)
+    found = evidence.prepare_texts(select_rows(dataset.test.X, rows), alone)
     scores, places = FirstWords().compute(Candidates(found, ids, theirs, np.arange(10)))
     assert scores[:, :9] == pytest.approx(theirs[:, :9], abs=1e-5)
     assert np.all(scores[:, 9] == NO_SCORE)

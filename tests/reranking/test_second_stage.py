@@ -19,7 +19,7 @@ from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.reranking import held_out_texts
 from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.cross_fitting import CrossFit
-from ovaflow.reranking.evidence.kinds import KINDS, with_optional
+from ovaflow.reranking.evidence.kinds import KINDS, select_kinds
 from ovaflow.reranking.evidence.similar_texts import SimilarTexts
 from ovaflow.reranking.fitting import fit_reranker
 from ovaflow.reranking.macro_f1 import choose_labels_for_macro_f1
@@ -54,9 +54,9 @@ def test_a_predictor_knows_what_its_second_stage_takes_and_does_without(
 def test_it_ranks_and_knows_how_sure_it_is(
     folder, dataset, held, held_predictions, check, predicted
 ) -> None:
-    optional = Reranker.about(folder / "dataset" / "reranker.h5").optional_kinds
+    optional = Reranker.open_header(folder / "dataset" / "reranker.h5").optional_kinds
     assert check["second_stage"] > check["first_stage"] + check["error"]
-    assert set(check["lost"]) == {kind.name for kind in with_optional(KINDS, optional)}
+    assert set(check["lost"]) == {kind.name for kind in select_kinds(KINDS, optional)}
     assert check["texts"] == len(held_predictions.ids)
     metrics = compute_ranking_metrics(held_predictions.ids, held.test.Y, np.ones(held.n_labels))
     assert check["first_stage"] == pytest.approx(metrics["nDCG@5"])
@@ -99,7 +99,7 @@ def test_where_evidence_ranks_worse_probabilities_keep_the_order_of_scores(
     hits = find_hits(ours.ranking.ids, dataset.test.Y)
     expected = np.maximum(ours.ranking.probabilities, 0)
     assert expected.sum() == pytest.approx(hits.sum(), rel=0.05)
-    assert Reranker.about(tmp_path / "reranker.h5").keeps_order
+    assert Reranker.open_header(tmp_path / "reranker.h5").keeps_order
 
 
 def test_metrics_of_answers_that_fit_like_scikit_learn(folder, dataset, predicted) -> None:

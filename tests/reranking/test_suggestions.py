@@ -135,7 +135,7 @@ def test_a_text_of_which_the_file_says_nothing_is_ranked_without(
 
 
 def test_a_file_is_evidence(of_file) -> None:
-    parameters = Reranker.about(of_file.with_name("reranker.h5")).parameters
+    parameters = Reranker.open_header(of_file.with_name("reranker.h5")).parameters
     check = parameters["check"]
     assert check["second_stage"] > check["first_stage"]
     assert check["lost"]["suggestions of guesses"] > 0.05

@@ -1,8 +1,8 @@
 """Two models of texts with hostile names, and a service of one of them."""
 
 import pytest
+from fit_plain_evidence import fit_plain_evidence
 from hostile_table import HOSTILE, write_texts
-from plain_evidence import fit_plain_evidence
 from running_service import running_service
 from synthetic import prepare_and_train
 
@@ -27,8 +27,8 @@ def _fit_second_stage(dataset, path, output) -> None:
     model = open_any_model(path)
     train = dataset.documents.train
     evidence = fit_plain_evidence(dataset)
-    candidates = evidence.candidates(
-        evidence.texts(train.X, model), *model.top_k(train.X, len(HOSTILE))
+    candidates = evidence.find_candidates(
+        evidence.prepare_texts(train.X, model), *model.top_k(train.X, len(HOSTILE))
     )
     rows = evidence.compute(candidates).reshape(-1, len(evidence.columns))
     trees = fit_trees(rows, find_hits(candidates.ids, train.Y).ravel())

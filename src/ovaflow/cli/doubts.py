@@ -88,7 +88,7 @@ def _held_out_by(model):
         message = "no second stage, so every model has seen all training records"
         remedy = "give --all, or set predict: {rerank: 0.2} in the config and run again"
         raise InputError(message, path=model, remedy=remedy)
-    share = Reranker.about(reranker).parameters["fraction"]
+    share = Reranker.open_header(reranker).parameters["fraction"]
     return model.parent.parent / f"{HELD_OUT_PREFIX}{share:g}" / "dataset.h5"
 
 

@@ -221,7 +221,7 @@ def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, 
     predictions = predict_test_set(model, opened, top_k, threads, suggestions, optimise)
     if reranker is not None:
         # also one that is not used, so that the report tells why
-        predictions.inputs["reranker"] = Reranker.about(reranker).checksum
+        predictions.inputs["reranker"] = Reranker.open_header(reranker).checksum
     predictions.write(output)
     n = len(predictions.ids)
     each = 1000 * predictions.core_seconds / max(n, 1)

@@ -92,7 +92,7 @@ def reliability_command(predictions, dataset, reranker, output) -> None:
     """Measure the probabilities of PREDICTIONS (predictions.h5), and how many labels to suggest."""
     predicted = Predictions.open(predictions)
     opened = open_dataset(dataset)
-    second = Reranker.about(reranker)
+    second = Reranker.open_header(reranker)
     predicted.require(dataset=opened)
     same_model = predicted.inputs["model"] == second.inputs["model"]
     if not same_model or predicted.inputs.get("reranker", second.checksum) != second.checksum:

@@ -31,7 +31,7 @@ def attach_reranker(model, reranker):
     """A model with a second stage; alone if it is not used."""
     if reranker.unused:
         return model
-    return RerankedModel.of(model, reranker)
+    return RerankedModel.join(model, reranker)
 
 
 def require_second_stage(model) -> None:
@@ -40,7 +40,7 @@ def require_second_stage(model) -> None:
         beside = Path(model.path).with_name(FILE_NAME)
         remedy = "set predict: {rerank: 0.2} in the config and run again"
         if beside.exists():
-            unused = Reranker.about(beside).unused
+            unused = Reranker.open_header(beside).unused
             remedy = (
                 f"the one next to it is not used: {unused}" if unused else "leave out --no-rerank"
             )

@@ -42,7 +42,7 @@ def read_checksums(model):
     beside = model.path.with_name(FILE_NAME)
     second = ""
     if beside.exists():
-        second = Reranker.about(beside).checksum
+        second = Reranker.open_header(beside).checksum
     return model.checksum, second
 
 

@@ -76,7 +76,7 @@ def _reasons(predictor, x, text, ids):
     """Say what speaks for each of these candidates of one instance."""
     model = predictor.model
     evidence = model.reranker.evidence
-    texts = evidence.texts(x, model.first_stage)
+    texts = evidence.prepare_texts(x, model.first_stage)
     candidates = Candidates(texts, ids[None], predictor.scores(x, ids), np.arange(len(ids)))
     explained = ExplainedText(
         candidates,
@@ -88,6 +88,6 @@ def _reasons(predictor, x, text, ids):
     told = [{} for _ in ids]
     for kind, words in find_explained_kinds(evidence.kinds):
         for by_kind, reason in zip(told, kind.reasons(explained), strict=True):
-            if reason and words.without not in by_kind:
+            if reason and words.superseded_by not in by_kind:
                 by_kind[kind.name] = {"kind": kind.name, **reason}
     return [list(by_kind.values()) for by_kind in told]

@@ -1,74 +1,85 @@
-"""Which kinds of evidence predict held-out texts better, and what the order of candidates loses
-without each.
-"""
+"""Choice of the optional kinds of evidence, and the permutation importance of each kind."""
 
 from functools import partial
 
 import numpy as np
 
-from ovaflow.reranking.boosted_trees import rank_candidates
-from ovaflow.reranking.cross_fitting import N_PARTS, compute_ndcg, cross_fit, make_tree_fitter
+from ovaflow.reranking.boosted_trees import BoostedTrees, rank_candidates
+from ovaflow.reranking.cross_fitting import (
+    N_PARTS,
+    CrossFit,
+    compute_ndcg,
+    cross_fit,
+    make_tree_fitter,
+)
+from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.sparse.csr import evenly_spaced_numbers
 
 MAX_COMPARED_TEXTS = 3_000
-"""Most held-out texts that say whether an optional kind of evidence is worth its time.
+"""Most held-out texts that decide whether an optional kind of evidence is worth its time.
 
-All parts of the texts are checked: what pieces of names gain on tibkat is 4 to 5 standard errors of
-them, but 0.8 to 3 of one part.
+All parts of the texts are checked: the gain of pieces of names on tibkat is 4 to 5 standard errors of
+all parts, but 0.8 to 3 of one part.
 """
 
 COMPARED_TREES = 30
-"""Trees that are fitted to them."""
+"""Number of trees that are fitted to them."""
 
 
-def choose_evidence(texts, threads) -> list[str]:
-    """Return the names of the optional kinds of evidence that predict checked texts better, beyond
-    chance.
+def choose_evidence(texts: HeldOutCandidates, threads: int) -> list[str]:
+    """Choose the optional kinds of evidence that improve probabilities by more than chance.
+
+    A kind is left out where the log loss of checked texts without it is larger by at most one
+    standard error. Returns the names of the kinds that are kept.
     """
-    texts = texts.part(evenly_spaced_numbers(len(texts.ids), MAX_COMPARED_TEXTS))
+    texts = texts.select(evenly_spaced_numbers(len(texts.ids), MAX_COMPARED_TEXTS))
     names = [kind.name for kind in texts.kinds if kind.optional]
-    losses = _losses(texts, threads)
+    losses = _compute_losses(texts, threads)
     for name in list(names):
         others = [other for other in names if other != name]
-        without = texts.with_optional(others)
-        losses_without = _losses(without, threads)
+        texts_without = texts.with_optional(others)
+        losses_without = _compute_losses(texts_without, threads)
         gains = losses_without - losses
-        if gains.mean() <= gains.std() / np.sqrt(len(gains)):
-            texts = without
+        standard_error = gains.std() / np.sqrt(len(gains))
+        if gains.mean() <= standard_error:
+            texts = texts_without
             names = others
             losses = losses_without
     return names
 
 
-def _losses(texts, threads):
-    """Log loss of each text by trees fitted to the other parts, summed over its candidates."""
-    crossed = cross_fit(
-        texts, partial(make_tree_fitter(texts, threads), n_trees=COMPARED_TREES), amount=N_PARTS
-    )
+def _compute_losses(texts: HeldOutCandidates, threads: int) -> np.ndarray:
+    """Compute the log loss of each text by trees fitted to the other parts, summed over candidates."""
+    fit = partial(make_tree_fitter(texts, threads), n_trees=COMPARED_TREES)
+    crossed = cross_fit(texts, fit, n_checked=N_PARTS)
     probabilities = crossed.probabilities
-    return -np.log(np.where(crossed.texts.hits, probabilities, 1 - probabilities)).sum(axis=1)
+    of_truth = np.where(crossed.texts.hits, probabilities, 1 - probabilities)
+    return -np.log(of_truth).sum(axis=1)
 
 
-def compute_permutation_importance(crossed):
-    """Permutation importance of each kind of evidence: what is lost without it, in nDCG@5."""
+def compute_permutation_importance(crossed: CrossFit) -> dict[str, float]:
+    """Compute the permutation importance of each kind of evidence.
+
+    It is the loss of nDCG@5 where the columns of the kind are those of other texts.
+    """
     trees = crossed.trees
-    check = crossed.first_part
-    whole = _ndcg(trees, check, check.columns)
-    lost = {}
+    texts = crossed.first_part
+    ndcg = _mean_ndcg(trees, texts, texts.evidence)
+    importance = {}
     end = 0
     random = np.random.default_rng(0)
-    for kind in check.kinds:
+    for kind in texts.kinds:
         start = end
         end = start + len(kind.columns)
-        shuffled = random.permutation(len(check.columns))
-        columns = check.columns.copy()
-        columns[:, :, start:end] = columns[shuffled, :, start:end]
-        lost[kind.name] = whole - _ndcg(trees, check, columns)
-    return lost
+        shuffled = random.permutation(len(texts.evidence))
+        evidence = texts.evidence.copy()
+        evidence[:, :, start:end] = evidence[shuffled, :, start:end]
+        importance[kind.name] = ndcg - _mean_ndcg(trees, texts, evidence)
+    return importance
 
 
-def _ndcg(trees, check, columns):
-    _, order = rank_candidates(trees, columns, check.ids)
-    return float(
-        compute_ndcg(np.take_along_axis(check.hits, order, axis=1), check.positives).mean()
-    )
+def _mean_ndcg(trees: BoostedTrees, texts: HeldOutCandidates, evidence: np.ndarray) -> float:
+    """Compute the mean nDCG@5 of texts, ranked by this evidence."""
+    _, order = rank_candidates(trees, evidence, texts.ids)
+    hits = np.take_along_axis(texts.hits, order, axis=1)
+    return float(compute_ndcg(hits, texts.positives).mean())

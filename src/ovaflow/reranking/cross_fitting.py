@@ -1,7 +1,6 @@
-"""What trees are worth on held-out texts that they have not seen: how many serve, and whose order
-is better.
-"""
+"""Quality of trees on held-out texts that they have not seen: it decides their number and order."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -13,117 +12,146 @@ from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import BoostedTrees, fit_trees
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 
+TreeFitter = Callable[..., BoostedTrees]
+"""Fits trees to rows of evidence and hits, and with ``n_trees`` as many."""
+
 N_PARTS = 4
-"""Each fourth held-out text is a part, which checks what the others say."""
+"""Number of parts of the held-out texts: each fourth text is in a part, which checks trees fitted to
+the others.
+"""
 
 ENOUGH_CHECKED_TEXTS = 1000
-"""Checked texts; as many parts are checked as have these, all of fewer than so many held-out texts.
+"""Parts are checked until they have as many texts; of fewer held-out texts all are checked.
 
-The number of trees that a part of 70 texts asks for differs by 30, and their labels of 50 % or more
-are 3 points too sure if it asks for too many.
+The number of trees that a part of 70 texts asks for varies by 30, and if that is too many, labels of
+50 % or more are 3 points too sure.
 """
 
 TREE_STEP = 10
-"""Trees between two numbers of them that are compared."""
+"""Difference between two numbers of trees that are compared."""
 
 
 FEW_TEXTS = 1000
+"""Number of held-out texts below which trees have the settings for few texts."""
+
 SETTINGS_FOR_FEW_TEXTS = {"leaves": 8, "n_trees": 600, "rate": 0.05}
-"""Smaller trees, more of them, for few texts: with these nDCG@5 rises by 0.1 to 1 for 300 to 900
-texts, and probabilities come closer; for 3,500 it falls by 0.3."""
+"""Smaller trees, but more of them: nDCG@5 rises by 0.1 to 1 points for 300 to 900 texts, and
+probabilities come closer; for 3,500 texts it falls by 0.3 points.
+"""
 
 
 class CrossFit(NamedTuple):
-    """Checked texts, and what trees say of them that were fitted to all but their part."""
+    """Checked texts, and the probabilities by trees that were fitted to all but their part."""
 
-    places: np.ndarray  # of the checked texts among all
-    texts: HeldOutCandidates  # these
-    probabilities: np.ndarray  # float64 (n, k) of their candidates; 0 where there is none
-    n_trees: int  # that have the least log loss
-    trees: BoostedTrees  # so many, fitted to all but the first part
+    places: np.ndarray  # (m,); places of the checked texts among all
+    texts: HeldOutCandidates  # the checked texts
+    probabilities: np.ndarray  # float64 (m, k) of their candidates; 0 where there is none
+    n_trees: int  # number of trees with the least log loss
+    trees: BoostedTrees  # this number of trees, fitted to all but the first part
 
     @property
-    def first_part(self):
+    def first_part(self) -> HeldOutCandidates:
         """The checked texts that :attr:`trees` have not seen."""
-        return self.texts.part(self.places % N_PARTS == 0)
+        return self.texts.select(self.places % N_PARTS == 0)
 
     @property
-    def ranked(self):
-        """Probabilities by falling value, and which of them are of true labels; ties keep the order
-        of scores.
+    def ranked(self) -> tuple[np.ndarray, np.ndarray]:
+        """Probabilities by falling value, and whether their candidates are true: (m, k) each.
+
+        Ties keep the order of the scores.
         """
         order = np.argsort(-self.probabilities.astype(np.float32), axis=1, kind="stable")
-        return tuple(
-            np.take_along_axis(each, order, axis=1)
-            for each in (self.probabilities, self.texts.hits)
-        )
+        probabilities = np.take_along_axis(self.probabilities, order, axis=1)
+        hits = np.take_along_axis(self.texts.hits, order, axis=1)
+        return probabilities, hits
 
     @property
-    def ndcg(self):
-        """nDCG@5 of each text with a label, by score and by probability: float64 (2, m)."""
-        return np.array(
-            [compute_ndcg(hits, self.texts.positives) for hits in (self.texts.hits, self.ranked[1])]
-        )
+    def ndcg(self) -> np.ndarray:
+        """nDCG@5 of each text with a label, by score and by probability: float64 (2, texts)."""
+        _, hits = self.ranked
+        by_score = compute_ndcg(self.texts.hits, self.texts.positives)
+        by_probability = compute_ndcg(hits, self.texts.positives)
+        return np.array([by_score, by_probability])
 
     @property
-    def log_loss(self):
-        known = self.texts.ids != NO_LABEL
-        return compute_log_loss(self.texts.hits[known], self.probabilities[known])
+    def log_loss(self) -> float:
+        """Log loss of the candidates."""
+        exists = self.texts.ids != NO_LABEL
+        return compute_log_loss(self.texts.hits[exists], self.probabilities[exists])
 
 
-def make_tree_fitter(texts, threads):
-    """How trees are fitted to so many texts: a function of rows, hits and their number."""
-    return partial(
-        fit_trees, threads=threads, **(SETTINGS_FOR_FEW_TEXTS if len(texts.ids) < FEW_TEXTS else {})
-    )
+def make_tree_fitter(texts: HeldOutCandidates, threads: int) -> TreeFitter:
+    """Make the function that fits trees with the settings for this number of texts."""
+    settings = {}
+    if len(texts.ids) < FEW_TEXTS:
+        settings = SETTINGS_FOR_FEW_TEXTS
+    return partial(fit_trees, threads=threads, **settings)
 
 
-def cross_fit(texts, fit, amount=None):
-    """:class:`CrossFit` of held-out texts, of so many parts; ``fit`` gives the most trees for rows
-    and hits.
+def cross_fit(texts: HeldOutCandidates, fit: TreeFitter, n_checked: int | None = None) -> CrossFit:
+    """Fit trees to all texts but a part, and predict this part, for several parts.
+
+    Parameters
+    ----------
+    texts : HeldOutCandidates
+    fit : callable
+        Fits as many trees as there may be.
+    n_checked : int, optional
+        Number of parts that are checked, by default :func:`count_checked_parts`.
     """
     parts = np.arange(len(texts.ids)) % N_PARTS
-    amount = amount or count_checked_parts(len(texts.ids))
-    places = [np.flatnonzero(parts == part) for part in range(amount)]
+    if n_checked is None:
+        n_checked = count_checked_parts(len(texts.ids))
+    places_of_parts = [np.flatnonzero(parts == part) for part in range(n_checked)]
     fitted = []
-    by_number = []
-    for part, checked in enumerate(places):
-        others = texts.part(parts != part)
-        fitted.append(fit(others.rows, others.row_hits))
-        by_number.append(_probabilities(fitted[part], texts.part(checked).rows))
-    by_number = np.hstack(by_number)
-    places = np.concatenate(places)
-    checked = texts.part(places)
-    best = int(np.argmin([compute_log_loss(checked.row_hits, each) for each in by_number]))
+    probabilities_of_parts = []
+    for part, places in enumerate(places_of_parts):
+        others = texts.select(parts != part)
+        trees = fit(others.rows, others.row_hits)
+        fitted.append(trees)
+        probabilities_of_parts.append(_predict_in_steps(trees, texts.select(places).rows))
+    by_step = np.hstack(probabilities_of_parts)
+    places = np.concatenate(places_of_parts)
+    checked = texts.select(places)
+    losses = [compute_log_loss(checked.row_hits, probabilities) for probabilities in by_step]
+    best = int(np.argmin(losses))
     n_trees = TREE_STEP * (best + 1)
     probabilities = np.zeros(checked.ids.shape)
-    probabilities[checked.ids != NO_LABEL] = by_number[best]
-    return CrossFit(places, checked, probabilities, n_trees, fitted[0].part(0, n_trees))
+    probabilities[checked.ids != NO_LABEL] = by_step[best]
+    return CrossFit(places, checked, probabilities, n_trees, fitted[0].select(0, n_trees))
 
 
-def count_checked_parts(n):
-    """How many parts of n texts are checked."""
+def count_checked_parts(n: int) -> int:
+    """Count the parts of n texts that are checked."""
     return int(np.clip(np.ceil(N_PARTS * ENOUGH_CHECKED_TEXTS / max(n, 1)), 1, N_PARTS))
 
 
-def _probabilities(trees, rows):
-    """Probabilities of rows by the first 10, 20, ... trees: float64 (s, n)."""
-    starts = range(0, len(trees.roots), TREE_STEP)
-    log_odds = np.cumsum(
-        [trees.part(start, start + TREE_STEP).log_odds(rows) for start in starts], axis=0
-    )
-    return scipy.special.expit(log_odds)
+def _predict_in_steps(trees: BoostedTrees, rows: np.ndarray) -> np.ndarray:
+    """Predict probabilities of rows by the first 10, 20, ... trees: float64 (steps, n)."""
+    log_odds = []
+    for start in range(0, len(trees.roots), TREE_STEP):
+        log_odds.append(trees.select(start, start + TREE_STEP).log_odds(rows))
+    return scipy.special.expit(np.cumsum(log_odds, axis=0))
 
 
-def compute_log_loss(hits, probabilities):
+def compute_log_loss(hits: np.ndarray, probabilities: np.ndarray) -> float:
+    """Compute the mean log loss of candidates (m,)."""
     # loading scikit-learn takes a second
     from sklearn.metrics import log_loss
 
     return float(log_loss(hits, probabilities, labels=[False, True]))
 
 
-def compute_ndcg(hits, positives):
-    """nDCG@5 of each text that has a label, for whether its candidates (n, k) are true."""
+def compute_ndcg(hits: np.ndarray, positives: np.ndarray) -> np.ndarray:
+    """Compute nDCG@5 of each text that has a label: float64 (texts,).
+
+    Parameters
+    ----------
+    hits : bool (n, k)
+        Whether the candidates, the best first, are true.
+    positives : int (n,)
+        Number of true labels of each text.
+    """
     ideal = compute_ideal_dcg(positives, 5)
-    some = ideal > 0
-    return compute_dcg(hits[some], 5) / ideal[some]
+    has_label = ideal > 0
+    return compute_dcg(hits[has_label], 5) / ideal[has_label]

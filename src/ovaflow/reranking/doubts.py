@@ -2,10 +2,11 @@
 
 A given label is doubtful where it fits its text no better than one drawn at random. Trees tell
 given labels from labels drawn by frequency, each in the place of a given one, by the evidence of
-the second stage and by the other labels of the text. Both kinds hold as many rare labels: what
-nobody can predict is not doubtful for it.
+the second stage and by the other labels of the text. Both groups have equally many rare labels, so
+a label is not doubtful only because it cannot be predicted.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -13,13 +14,15 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from ovaflow.dataset.dataset import Dataset, Split
+from ovaflow.model.model_file import Model
 from ovaflow.model.ranked_labels import find_hits
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.boosted_trees import fit_trees
+from ovaflow.reranking.boosted_trees import BoostedTrees, fit_trees
 from ovaflow.reranking.candidates import Candidates, append_candidates
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.evidence.kind import EvidenceTraining
-from ovaflow.reranking.evidence.kinds import KINDS, with_optional
+from ovaflow.reranking.evidence.kinds import KINDS, select_kinds
 from ovaflow.reranking.evidence.other_candidates import OtherCandidates
 from ovaflow.reranking.evidence.similar_texts import SimilarTexts
 from ovaflow.reranking.held_out_texts import MIN_HELD_OUT_TEXTS, fit_likelihood
@@ -27,13 +30,15 @@ from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.sparse.csr import CSR, offsets, select_rows
 
 DRAWN_PER_LABEL = 3
-"""Labels drawn in the place of each given one."""
+"""Number of labels drawn in the place of each given one."""
 
 MIN_MISSING_PROBABILITY = 0.5
 """Least probability of a missing label."""
 
 MAX_TEXTS_PER_BLOCK = 5000
-"""Texts looked at together; the trees of probabilities are fitted to the first of them."""
+"""Most texts whose evidence is in memory together; trees that give probabilities are fitted to the
+first block.
+"""
 
 
 class Doubts(NamedTuple):
@@ -42,18 +47,27 @@ class Doubts(NamedTuple):
     rows: np.ndarray  # numbers of the training instances
     labels: np.ndarray
     probabilities: np.ndarray  # 0 where a label is no candidate
-    neighbour_counts: np.ndarray  # how many of the nearest training texts have the label
-    lifts: np.ndarray  # how many times as likely as labels drawn by frequency; nan where not given
+    neighbour_counts: np.ndarray  # number of the nearest training texts that have the label
+    # how many times as likely a given label is as labels drawn by frequency; nan where not given
+    lifts: np.ndarray
 
-    def take(self, chosen):
-        return Doubts(*(array[chosen] for array in self))
+    def take(self, chosen: np.ndarray) -> "Doubts":
+        """Select some of the labels, by their positions or a mask."""
+        return Doubts(
+            rows=self.rows[chosen],
+            labels=self.labels[chosen],
+            probabilities=self.probabilities[chosen],
+            neighbour_counts=self.neighbour_counts[chosen],
+            lifts=self.lifts[chosen],
+        )
 
     @property
-    def given(self):
+    def given(self) -> np.ndarray:
+        """Labels that the instances have: bool (m,)."""
         return ~np.isnan(self.lifts)
 
-    def worst_first(self):
-        """Given labels that are less likely than drawn ones, and missing ones, by turns."""
+    def worst_first(self) -> "Doubts":
+        """Sort given labels that are less likely than drawn ones, and missing ones, by turns."""
         wrong = np.flatnonzero(self.lifts < 1)
         missing = np.flatnonzero(~self.given)
         wrong = wrong[np.argsort(self.lifts[wrong], kind="stable")]
@@ -62,64 +76,101 @@ class Doubts(NamedTuple):
         return self.take(np.concatenate([wrong, missing])[np.argsort(turns)])
 
 
-NO_DOUBTS = Doubts(*np.empty((5, 0), int))
+_NOTHING = np.empty(0, int)
+
+NO_DOUBTS = Doubts(_NOTHING, _NOTHING, _NOTHING, _NOTHING, _NOTHING)
 
 
-def join_doubts(parts):
-    """Doubts about several parts of a dataset."""
-    return Doubts(*map(np.concatenate, zip(*parts, strict=True)))
+def join_doubts(parts: Sequence[Doubts]) -> Doubts:
+    """Join the doubts about several parts of a dataset."""
+    return Doubts(
+        rows=np.concatenate([part.rows for part in parts]),
+        labels=np.concatenate([part.labels for part in parts]),
+        probabilities=np.concatenate([part.probabilities for part in parts]),
+        neighbour_counts=np.concatenate([part.neighbour_counts for part in parts]),
+        lifts=np.concatenate([part.lifts for part in parts]),
+    )
 
 
-def find_doubts(dataset, rows, others, model, threads=1):
-    """Doubts about training instances of a dataset, by a model of ``others``, the dataset without
-    them.
+def find_doubts(
+    dataset: Dataset, rows: np.ndarray, others: Dataset, model: Model, threads: int = 1
+) -> Doubts:
+    """Find doubtful labels of training instances.
 
-    There are none about fewer instances than :data:`FEWEST`.
+    There are none for fewer instances than :data:`MIN_HELD_OUT_TEXTS`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    rows : int (n,)
+        The instances, by their numbers.
+    others : Dataset
+        The dataset without these instances.
+    model : Model
+        A model of ``others``.
+    threads : int
     """
     n = len(rows)
     if n < MIN_HELD_OUT_TEXTS:
         return NO_DOUBTS
     split = dataset.train.take(rows)
-    best = model.top_k(model.instances(split), N_CANDIDATES, threads, quiet=False)
+    ids, scores = model.top_k(model.instances(split), N_CANDIDATES, threads, quiet=False)
     n_blocks = -(-n // MAX_TEXTS_PER_BLOCK)
     blocks = [np.arange(first, n, n_blocks) for first in range(n_blocks)]
-    ids, scores = (array[blocks[0]] for array in best)
-    hits = find_hits(ids, select_rows(split.Y, blocks[0]))
-    if len(np.unique(hits[ids != NO_LABEL])) < 2:
+    evidence = _take_evidence(split, blocks[0], others, ids, scores)
+    if evidence is None:
         return NO_DOUBTS
-    training = EvidenceTraining(others, others, fit_likelihood(ids, scores, hits))
-    evidence = CandidateEvidence.fit(training, with_optional(KINDS, []))
     drawing = np.random.default_rng(0)
     trees = None
     given = []
     missing = []
     pairs = []
     for block in blocks:
-        ids, scores = (array[block] for array in best)
-        candidates = evidence.candidates(
-            evidence.texts(select_rows(split.X, block), None, threads), ids, scores
+        X = select_rows(split.X, block)
+        candidates = evidence.find_candidates(
+            evidence.prepare_texts(X, None, threads), ids[block], scores[block]
         )
-        texts = _Texts(rows[block], select_rows(split.Y, block), candidates, evidence)
+        texts = _LabelledTexts(rows[block], select_rows(split.Y, block), candidates, evidence)
         if trees is None:
-            known = candidates.ids != NO_LABEL
-            trees = fit_trees(texts.columns[known], texts.hits[known], threads)
-        probabilities = trees.probabilities(texts.columns, texts.candidates.ids)
-        missing.append(texts.missing(probabilities))
-        given.append(texts.given(probabilities))
-        pairs.append(texts.pairs(split.Y.indices, drawing))
-    lifts = _lifts(_joined_pairs(pairs), threads)
+            trees = _fit_trees_of_probabilities(texts, threads)
+        probabilities = trees.probabilities(texts.columns, candidates.ids)
+        missing.append(texts.find_missing(probabilities))
+        given.append(texts.find_given(probabilities))
+        pairs.append(texts.draw_pairs(split.Y.indices, drawing))
+    lifts = _estimate_lifts(_join_pairs(pairs), threads)
     return join_doubts([join_doubts(given)._replace(lifts=lifts), *missing])
 
 
+def _take_evidence(
+    split: Split, block: np.ndarray, others: Dataset, ids: np.ndarray, scores: np.ndarray
+) -> CandidateEvidence | None:
+    """Take evidence from the other texts, and the likelihood of scores from a block of the texts.
+
+    Returns None where the candidates of the block are all right or all wrong.
+    """
+    hits = find_hits(ids[block], select_rows(split.Y, block))
+    if len(np.unique(hits[ids[block] != NO_LABEL])) < 2:
+        return None
+    likelihood = fit_likelihood(ids[block], scores[block], hits)
+    training = EvidenceTraining(others, others, likelihood)
+    return CandidateEvidence.fit(training, select_kinds(KINDS, []))
+
+
+def _fit_trees_of_probabilities(texts: "_LabelledTexts", threads: int) -> BoostedTrees:
+    """Fit trees that tell true candidates from others."""
+    exists = texts.candidates.ids != NO_LABEL
+    return fit_trees(texts.columns[exists], texts.hits[exists], threads)
+
+
 class _Pairs(NamedTuple):
-    """Texts with a label that they have, or with one drawn by frequency in its place."""
+    """Pairs of a text and a label that it has, or one drawn by frequency in its place."""
 
     columns: np.ndarray  # float32 (m, c); evidence that they belong together
     given: np.ndarray  # bool (m,)
-    rows: np.ndarray  # training instances
+    rows: np.ndarray  # training instances (m,)
 
 
-def _joined_pairs(parts):
+def _join_pairs(parts: Sequence[_Pairs]) -> _Pairs:
     return _Pairs(
         np.concatenate([part.columns for part in parts]),
         np.concatenate([part.given for part in parts]),
@@ -128,104 +179,125 @@ def _joined_pairs(parts):
 
 
 @dataclass(frozen=True)
-class _Texts:
+class _LabelledTexts:
     """Some training instances with their labels and candidates."""
 
-    rows: np.ndarray
+    rows: np.ndarray  # numbers of the instances (n,)
     Y: CSR
     candidates: Candidates
     evidence: CandidateEvidence
 
     @cached_property
-    def columns(self):
+    def columns(self) -> np.ndarray:
+        """Evidence about the candidates: float32 (n, k, c)."""
         return self.evidence.compute(self.candidates)
 
     @cached_property
-    def hits(self):
+    def hits(self) -> np.ndarray:
+        """Candidates that are given labels: bool (n, k)."""
         return find_hits(self.candidates.ids, self.Y)
 
     @cached_property
-    def owners(self):
-        """The text of each given label."""
+    def owners(self) -> np.ndarray:
+        """The text of each given label: int (labels,)."""
         return np.repeat(np.arange(self.Y.n_rows), np.diff(self.Y.indptr))
 
-    def missing(self, probabilities):
-        """Doubts about candidates that are likely and not given."""
+    def find_missing(self, probabilities: np.ndarray) -> Doubts:
+        """Find candidates that are likely and not given."""
         texts, places = np.nonzero((probabilities >= MIN_MISSING_PROBABILITY) & ~self.hits)
-        return self._doubts(texts, self.candidates.ids[texts, places], probabilities[texts, places])
+        labels = self.candidates.ids[texts, places]
+        return self._make_doubts(texts, labels, probabilities[texts, places])
 
-    def given(self, probabilities):
-        """Doubts about all given labels, still without lifts."""
+    def find_given(self, probabilities: np.ndarray) -> Doubts:
+        """Find all given labels, still without lifts."""
         equal = self.candidates.ids[self.owners] == self.Y.indices[:, None]
         of_labels = np.max(probabilities[self.owners] * equal, axis=1)
-        return self._doubts(self.owners, self.Y.indices, of_labels)
+        return self._make_doubts(self.owners, self.Y.indices, of_labels)
 
-    def _doubts(self, texts, labels, probabilities):
+    def _make_doubts(
+        self, texts: np.ndarray, labels: np.ndarray, probabilities: np.ndarray
+    ) -> Doubts:
+        counts = self._count_neighbours()
+        return Doubts(
+            rows=self.rows[texts],
+            labels=labels,
+            probabilities=probabilities,
+            neighbour_counts=_look_up_entries(counts, texts, labels).astype(int),
+            lifts=np.full(len(texts), np.nan),
+        )
+
+    def _count_neighbours(self) -> scipy.sparse.csr_array:
+        """Count the nearest training texts of each text that have each label: (n, l)."""
         similar = self.evidence.get(SimilarTexts)
-        nearest, cosines = self.candidates.texts.found[similar.name]
-        near = (nearest >= 0) & (cosines > 0)
-        ends = offsets(near.sum(axis=1))
-        shape = (len(near), similar.labels.n_rows)
-        chosen = scipy.sparse.csr_array((np.ones(ends[-1]), nearest[near], ends), shape=shape)
-        neighbour_counts = _entries(chosen @ similar.labels.to_scipy(), texts, labels)
-        lifts = np.full(len(texts), np.nan)
-        return Doubts(self.rows[texts], labels, probabilities, neighbour_counts.astype(int), lifts)
+        nearest, cosines = self.candidates.texts.lookups[similar.name]
+        is_near = (nearest >= 0) & (cosines > 0)
+        indptr = offsets(is_near.sum(axis=1))
+        ones = np.ones(indptr[-1])
+        shape = (len(is_near), similar.labels.n_rows)
+        neighbours = scipy.sparse.csr_array((ones, nearest[is_near], indptr), shape=shape)
+        return neighbours @ similar.labels.to_scipy()
 
-    def pairs(self, frequent, drawing):
-        """Given labels as :class:`_Pairs`, then others, drawn from ``frequent``."""
+    def draw_pairs(self, frequent: np.ndarray, drawing: np.random.Generator) -> _Pairs:
+        """Pair texts with their given labels, then with others, drawn from ``frequent``.
+
+        ``frequent`` has each label as often as it is given.
+        """
         texts = np.repeat(self.owners, DRAWN_PER_LABEL)
         replaced = np.repeat(self.Y.indices, DRAWN_PER_LABEL)
         drawn = drawing.choice(frequent, len(texts))
-        new = _entries(self.Y.to_scipy(), texts, drawn) == 0
-        texts = np.concatenate([self.owners, texts[new]])
-        left_out = np.concatenate([self.Y.indices, replaced[new]])
-        labels = np.concatenate([self.Y.indices, drawn[new]])
+        is_new = _look_up_entries(self.Y.to_scipy(), texts, drawn) == 0
+        texts = np.concatenate([self.owners, texts[is_new]])
+        left_out = np.concatenate([self.Y.indices, replaced[is_new]])
+        labels = np.concatenate([self.Y.indices, drawn[is_new]])
         given = np.arange(len(texts)) < len(self.owners)
-        columns = np.column_stack(
-            [self._evidence(texts, labels), self._support(texts, labels, left_out)]
-        )
-        return _Pairs(columns.astype(np.float32), given, self.rows[texts])
+        evidence = self._compute_evidence(texts, labels)
+        support = self._compute_support(texts, labels, left_out)
+        columns = np.column_stack([evidence, support]).astype(np.float32)
+        return _Pairs(columns, given, self.rows[texts])
 
-    def _evidence(self, texts, labels):
-        """Rows of evidence for a label of each of ``texts``."""
+    def _compute_evidence(self, texts: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """Compute the evidence about a label of each of ``texts`` (m,): float32 (m, c)."""
         candidates = self.candidates
-        lists = [_lists(texts, labels, self.Y.n_rows)]
+        lists = [_list_labels(texts, labels, self.Y.n_rows)]
         ids, scores = append_candidates(candidates.ids, candidates.scores, lists)
-        # the order in which labels were added means nothing
+        # the order in which labels were appended means nothing
         ranks = np.minimum(np.arange(ids.shape[1]), N_CANDIDATES)
         columns = self.evidence.compute(Candidates(candidates.texts, ids, scores, ranks))
         places = (ids[texts] == labels[:, None]).argmax(axis=1)
         return columns[texts, places]
 
-    def _support(self, texts, labels, left_out):
-        """sum of P(j | i) over the labels i of a text without one, for a label j of each of
-        ``texts``.
-        """
-        together = self.evidence.get(OtherCandidates).company.to_scipy()
-        support = _entries(self.Y.to_scipy() @ together, texts, labels)
-        return support - _entries(together, left_out, labels)
+    def _compute_support(
+        self, texts: np.ndarray, labels: np.ndarray, left_out: np.ndarray
+    ) -> np.ndarray:
+        """Sum P(j | i) over the labels i of a text, except the one left out, for a label j: (m,)."""
+        together = self.evidence.get(OtherCandidates).cooccurrence.to_scipy()
+        support = _look_up_entries(self.Y.to_scipy() @ together, texts, labels)
+        return support - _look_up_entries(together, left_out, labels)
 
 
-def _lists(texts, labels, n):
-    """The labels of each of n texts: int32 (n, k), -1 where it has fewer."""
+def _list_labels(texts: np.ndarray, labels: np.ndarray, n: int) -> np.ndarray:
+    """List the labels of each of n texts: int32 (n, k), -1 where it has fewer."""
     order = np.argsort(texts, kind="stable")
     texts = texts[order]
-    amounts = np.bincount(texts, minlength=n)
-    lists = np.full((n, amounts.max(initial=0)), NO_LABEL, np.int32)
-    lists[texts, np.arange(len(texts)) - offsets(amounts)[texts]] = labels[order]
+    counts = np.bincount(texts, minlength=n)
+    places = np.arange(len(texts)) - offsets(counts)[texts]
+    lists = np.full((n, counts.max(initial=0)), NO_LABEL, np.int32)
+    lists[texts, places] = labels[order]
     return lists
 
 
-def _entries(matrix, rows, columns):
-    """Entries of a sparse matrix at some places (m,)."""
+def _look_up_entries(
+    matrix: scipy.sparse.csr_array, rows: np.ndarray, columns: np.ndarray
+) -> np.ndarray:
+    """Look up the entries of a sparse matrix at some rows and columns (m,)."""
     return matrix[rows[:, None], columns[:, None]].toarray()[:, 0]
 
 
-def _lifts(pairs, threads):
-    """Odds of given labels against drawn ones, by trees that have not seen the texts."""
-    odd = pairs.rows % 2 == 1
+def _estimate_lifts(pairs: _Pairs, threads: int) -> np.ndarray:
+    """Estimate the odds of given labels against drawn ones, by trees that have not seen the texts."""
+    is_odd = pairs.rows % 2 == 1
     lifts = np.ones(len(pairs.rows))
-    for half in (odd, ~odd):
+    for half in (is_odd, ~is_odd):
         trees = fit_trees(pairs.columns[half], pairs.given[half], threads)
         share = pairs.given[half].mean()
         lifts[~half] = np.exp(trees.log_odds(pairs.columns[~half])) * (1 - share) / share

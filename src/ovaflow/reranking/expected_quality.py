@@ -1,6 +1,7 @@
-"""How many labels of an answer are probably right, and how many of a text's it probably has."""
+"""Expected precision and recall of answers, by the probabilities of their labels."""
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,66 +12,93 @@ CHECKED_PRECISIONS = tuple(hundredths / 100 for hundredths in range(50, 100))
 
 
 class ExpectedQuality(NamedTuple):
-    """What the answer to one text promises, or answers to n. Expectations add up even where labels
-    depend on others.
+    """Expectations about the answer to one text, or to n texts.
+
+    Expectations add up even where labels depend on others.
     """
 
-    labels: np.ndarray  # of the answer
+    labels: np.ndarray  # number of labels of the answer
     right: np.ndarray  # expected number of these that are right
     true: np.ndarray  # expected number of labels that the text should have
 
     @property
-    def precision(self):
+    def precision(self) -> np.ndarray:
         """Expected precision, nan for an answer without labels."""
         with np.errstate(invalid="ignore"):
             return np.divide(self.right, self.labels)
 
     @property
-    def recall(self):
+    def recall(self) -> np.ndarray:
+        """Expected recall."""
         with np.errstate(invalid="ignore"):
             return np.divide(self.right, self.true)
 
     @property
-    def errors(self):
+    def errors(self) -> np.ndarray:
         """Expected number of labels that are wrong or missing."""
         return self.labels + self.true - 2 * self.right
 
 
-def estimate_quality(answers, candidates, missed=0.0):
-    """What probabilities (n, m) of answers promise; -inf where there is no label.
+def estimate_quality(
+    answers: np.ndarray, candidates: np.ndarray, missed: float = 0.0
+) -> ExpectedQuality:
+    """Estimate the quality of answers.
 
-    A text should have the sum of the probabilities of its ``candidates`` (n, k) by falling value,
-    and more that are none of them: ``missed`` times its :func:`share_left_out`.
+    A text should have the sum of the probabilities of its candidates, and labels that are no
+    candidates: ``missed`` times its :func:`compute_unfitting_share`.
+
+    Parameters
+    ----------
+    answers : float (n, m)
+        Probabilities of the labels of each answer; -inf where there is no label.
+    candidates : float (n, k)
+        Probabilities of all candidates by falling value.
+    missed : float
+        Number of true labels that are no candidates where no label fits.
     """
     labels = np.count_nonzero(np.isfinite(answers), axis=1)
     right = np.maximum(answers, 0).sum(axis=1, dtype=np.float64)
     true_candidates = np.maximum(candidates, 0).sum(axis=1, dtype=np.float64)
-    return ExpectedQuality(
-        labels, right, true_candidates + missed * compute_unfitting_share(candidates)
-    )
+    others = missed * compute_unfitting_share(candidates)
+    return ExpectedQuality(labels, right, true_candidates + others)
 
 
-def compute_unfitting_share(candidates):
-    """Share of the expected labels among candidates (n, k) by falling probability that do not fit:
-    float64 (n,).
+def compute_unfitting_share(candidates: np.ndarray) -> np.ndarray:
+    """Compute the share of the expected true candidates that do not fit: float64 (n,).
 
-    Texts miss more labels that are no candidates the more of their candidates they leave out: a
-    text whose labels that fit have all that its candidates promise misses hardly any, and one that
-    is known nothing of misses the most.
+    Texts miss more labels that are no candidates the more of their candidates they leave out: a text
+    whose labels that fit have all that its candidates promise misses hardly any, and one whose
+    candidates are all improbable misses the most.
+
+    ``candidates`` (n, k) are probabilities by falling value.
     """
     expected = np.cumsum(np.maximum(candidates, 0), axis=1, dtype=np.float64)
-    fit = count_fitting_labels(candidates)
-    inside = np.where(fit > 0, expected[np.arange(len(expected)), fit - 1], 0)
-    return 1 - np.divide(
-        inside, expected[:, -1], out=np.zeros(len(inside)), where=expected[:, -1] > 0
-    )
+    total = expected[:, -1]
+    n_fitting = count_fitting_labels(candidates)
+    fitting = np.where(n_fitting > 0, expected[np.arange(len(expected)), n_fitting - 1], 0)
+    fitting_share = np.divide(fitting, total, out=np.zeros(len(fitting)), where=total > 0)
+    return 1 - fitting_share
 
 
-def measure_sure_records(levels, probabilities, hits):
-    """Count, for each level, the records of at least this expected precision, and what is right of
-    the labels that fit.
+def measure_sure_records(
+    levels: Iterable[float], probabilities: np.ndarray, hits: np.ndarray
+) -> list[dict[str, Any]]:
+    """Measure the answers of the labels that fit, for records of at least each expected precision.
 
-    ``probabilities`` and ``hits`` (n, k) say how probable candidates are, and which are true.
+    Parameters
+    ----------
+    levels : iterable of float
+        Expected precisions.
+    probabilities : float (n, k)
+        Of the candidates of each record, by falling value.
+    hits : bool (n, k)
+        Whether the candidates are true.
+
+    Returns
+    -------
+    list of dict
+        For each level the number and share of records, the number of their labels, and the shares
+        of these that are expected to be right and are right: None where there are no labels.
     """
     answers = keep_fitting_probabilities(probabilities)
     quality = estimate_quality(answers, probabilities)
@@ -78,18 +106,18 @@ def measure_sure_records(levels, probabilities, hits):
     rows = []
     for level in levels:
         sure = quality.precision >= level
-        records = int(sure.sum())
-        labels = int(quality.labels[sure].sum())
+        n_records = int(sure.sum())
+        n_labels = int(quality.labels[sure].sum())
         row = {
             "level": level,
-            "records": records,
-            "instances": records / max(len(sure), 1),
-            "labels": labels,
+            "records": n_records,
+            "instances": n_records / max(len(sure), 1),
+            "labels": n_labels,
             "expected": None,
             "right": None,
         }
-        if labels:
-            row["expected"] = float(quality.right[sure].sum()) / labels
-            row["right"] = int(right[sure].sum()) / labels
+        if n_labels:
+            row["expected"] = float(quality.right[sure].sum()) / n_labels
+            row["right"] = int(right[sure].sum()) / n_labels
         rows.append(row)
     return rows

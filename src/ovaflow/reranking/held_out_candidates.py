@@ -1,74 +1,71 @@
-"""Held-out texts with their candidates, to which the second stage is fitted and by which it is
-checked.
-"""
+"""Candidates of held-out texts, to which the second stage is fitted and by which it is checked."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.evidence.kind import Evidence
-from ovaflow.reranking.evidence.kinds import columns_of_kinds, with_optional
+from ovaflow.reranking.evidence.kinds import list_columns, select_kinds
 from ovaflow.reranking.evidence.suggested import SuggestedBySource
 
 
 @dataclass(frozen=True)
 class HeldOutCandidates:
-    """Held-out texts with their candidates."""
+    """Candidates of n held-out texts, and the evidence about them."""
 
-    kinds: Sequence[Evidence]  # that the columns are of, one after the other
-    columns: np.ndarray  # float32 (n, k, c); rows of evidence
-    ids: np.ndarray  # int32 (n, k)
-    hits: np.ndarray  # bool (n, k); which candidates are true
-    positives: np.ndarray  # (n,); true labels of each text
-    n_suggested: int = 0  # of the k, the last ones, which other programs suggest
+    kinds: Sequence[Evidence | type[Evidence]]  # kinds of evidence, in the order of their columns
+    evidence: np.ndarray  # float32 (n, k, c)
+    ids: np.ndarray  # int32 (n, k); -1 where there is no candidate
+    hits: np.ndarray  # bool (n, k); candidates that are true
+    positives: np.ndarray  # (n,); number of true labels of each text
+    n_suggested: int = 0  # number of the last candidates, which other programs suggest
 
-    def part(self, texts):
-        """Some of the texts."""
+    def select(self, texts: np.ndarray) -> Self:
+        """Select some of the texts."""
         return replace(
             self,
-            columns=self.columns[texts],
+            evidence=self.evidence[texts],
             ids=self.ids[texts],
             hits=self.hits[texts],
             positives=self.positives[texts],
         )
 
-    def with_optional(self, names):
-        """The same with some of the optional kinds of evidence, by their names."""
-        return self._with_kinds(with_optional(self.kinds, names))
+    def with_optional(self, names: Collection[str]) -> Self:
+        """Keep only these of the optional kinds of evidence, by their names."""
+        return self._with_kinds(select_kinds(self.kinds, names))
 
-    def without_sources(self):
-        """The same without what other programs suggest."""
+    def without_sources(self) -> Self:
+        """Leave out candidates that other programs suggest, and the evidence of these programs."""
         k = self.ids.shape[1] - self.n_suggested
         kinds = [kind for kind in self.kinds if not isinstance(kind, SuggestedBySource)]
         with_all_kinds = replace(
             self,
-            columns=self.columns[:, :k],
+            evidence=self.evidence[:, :k],
             ids=self.ids[:, :k],
             hits=self.hits[:, :k],
             n_suggested=0,
         )
         return with_all_kinds._with_kinds(kinds)
 
-    def _with_kinds(self, kinds):
-        kept = set(columns_of_kinds(kinds))
-        return replace(
-            self,
-            kinds=kinds,
-            columns=self.columns[:, :, [name in kept for name in self.column_names]],
-        )
+    def _with_kinds(self, kinds: Sequence[Evidence | type[Evidence]]) -> Self:
+        kept = set(list_columns(kinds))
+        is_kept = [name in kept for name in self.column_names]
+        return replace(self, kinds=kinds, evidence=self.evidence[:, :, is_kept])
 
     @property
-    def column_names(self):
-        return columns_of_kinds(self.kinds)
+    def column_names(self) -> list[str]:
+        """Names of the columns of evidence."""
+        return list_columns(self.kinds)
 
     @property
-    def rows(self):
-        """Rows of evidence of the candidates that there are."""
-        return self.columns[self.ids != NO_LABEL]
+    def rows(self) -> np.ndarray:
+        """Evidence about the candidates that exist: float32 (m, c)."""
+        return self.evidence[self.ids != NO_LABEL]
 
     @property
-    def row_hits(self):
-        """Say of each of the :attr:`rows` if its candidate is true."""
+    def row_hits(self) -> np.ndarray:
+        """Whether the candidate of each of the :attr:`rows` is true: bool (m,)."""
         return self.hits[self.ids != NO_LABEL]

@@ -1,12 +1,16 @@
 """A model of any method whose candidates a second stage ranks: its scores are probabilities."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from ovaflow.model.model_file import Model, ModelFile
+from ovaflow.dataset.dataset import Split
+from ovaflow.features.tokens import Tokens
+from ovaflow.model.model_file import LinearScores, Model, ModelFile
 from ovaflow.model.top_k import NO_LABEL, keep_first_allowed
+from ovaflow.reranking.candidates import Texts
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, find_covered_texts
 from ovaflow.settings.predict import N_CANDIDATES
@@ -25,6 +29,10 @@ class Ranking(NamedTuple):
     scores: MayBeInfinite
 
 
+BestLabels = tuple[np.ndarray, np.ndarray]
+"""Best labels of each instance by score: ids int32 and scores float32 (n, k)."""
+
+
 @dataclass(frozen=True)
 class RerankedModel(Model):
     """A model with its second stage."""
@@ -34,27 +42,27 @@ class RerankedModel(Model):
     probabilistic = True
 
     @classmethod
-    def of(cls, model, reranker):
+    def join(cls, model: Model, reranker: Reranker) -> Self:
         """Join a model and a second stage that belongs to it."""
         common = {field.name: getattr(model, field.name) for field in fields(ModelFile)}
         return cls(**common, first_stage=model, reranker=reranker)
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         return self.first_stage.n_features
 
     @property
-    def nonzeros(self):
+    def nonzeros(self) -> int:
         return self.first_stage.nonzeros
 
     @property
-    def n_columns(self):
+    def n_columns(self) -> int:
         return self.n_features + self.reranker.evidence.n_features
 
-    def instances(self, split):
+    def instances(self, split: Split) -> CSR:
         return self.with_tokens(self.first_stage.instances(split), split.tokens)
 
-    def with_tokens(self, X, tokens):
+    def with_tokens(self, X: CSR, tokens: Tokens | None) -> CSR:
         return self.reranker.evidence.with_own_features(X, tokens)
 
     def prepare(self) -> None:
@@ -65,19 +73,36 @@ class RerankedModel(Model):
         self.first_stage.prepare_for_single()
         self._load_kernels()
 
-    def top_k(self, X, k, threads=1, quiet=True, allowed=None, suggestions=None):
-        """``suggestions`` of files by name; without some for a text, the rest is the evidence.
+    def top_k(
+        self,
+        X: CSR,
+        k: int,
+        threads: int = 1,
+        quiet: bool = True,
+        allowed: np.ndarray | None = None,
+        suggestions: Mapping[str, Suggestions] | None = None,
+    ) -> BestLabels:
+        """Find the k most probable labels of each instance: ids int32 and probabilities float32.
 
         Labels that are not allowed are evidence of the others, which have the same probabilities
-        as without a choice.
+        as without a choice. ``suggestions`` are those of each source by its name; texts without
+        them are ranked by the other evidence.
         """
         ranking = self.ranking(X, k, threads, quiet, suggestions, allowed)
         if allowed is None:
             return ranking.ids[:, :k], ranking.probabilities[:, :k]
         return keep_first_allowed(ranking.ids, ranking.probabilities, allowed, k)
 
-    def ranking(self, X, k, threads=1, quiet=True, suggestions=None, allowed=None):
-        """All candidates, or k if that is more; with ``allowed`` labels also the best of these.
+    def ranking(
+        self,
+        X: CSR,
+        k: int,
+        threads: int = 1,
+        quiet: bool = True,
+        suggestions: Mapping[str, Suggestions] | None = None,
+        allowed: np.ndarray | None = None,
+    ) -> Ranking:
+        """Rank all candidates, or k if that is more; with ``allowed`` labels also the best of these.
 
         ``suggestions`` as for :meth:`top_k`.
         """
@@ -89,51 +114,53 @@ class RerankedModel(Model):
         best_allowed = self.first_stage.top_k(texts.features, most, threads, quiet, allowed)
         return self._rank(texts, best, best_allowed)
 
-    def features_of_first_stage(self, X):
+    def features_of_first_stage(self, X: CSR) -> CSR:
         """Return the instances of this model as the first stage takes them."""
         features, _ = self.reranker.evidence.split_features(X)
         return features
 
-    def score(self, X, labels):
-        """Scores of the first stage for chosen labels."""
+    def score(self, X: CSR, labels: np.ndarray) -> np.ndarray:
+        """Compute the scores of the first stage for chosen labels: float32 (n, m)."""
         return self.first_stage.score(self.features_of_first_stage(X), labels)
 
     @property
-    def linear(self):
+    def linear(self) -> LinearScores | None:
         return self.first_stage.linear
 
     @property
-    def why_unexplainable(self):
+    def why_unexplainable(self) -> str:
         return self.first_stage.why_unexplainable
 
-    def _look_up(self, X, threads, suggestions):
-        """Find in texts what does not depend on candidates; a file that is not given says nothing."""
+    def _look_up(
+        self, X: CSR, threads: int, suggestions: Mapping[str, Suggestions] | None
+    ) -> Texts:
+        """Look up in texts what does not depend on candidates; a source that is not given is empty."""
         given = suggestions or {}
-        suggested = {
-            name: given.get(name) or Suggestions.make_empty(X.n_rows)
-            for name in self.reranker.files
-        }
-        return self.reranker.evidence.texts(X, self.first_stage, threads, suggested)
+        of_sources = {}
+        for name in self.reranker.files:
+            of_sources[name] = given.get(name) or Suggestions.make_empty(X.n_rows)
+        return self.reranker.evidence.prepare_texts(X, self.first_stage, threads, of_sources)
 
-    def _rank(self, texts, best, more=None):
-        """Rank candidates of texts: the ``best`` labels by score, and perhaps ``more``, with their
-        scores.
-        """
+    def _rank(self, texts: Texts, best: BestLabels, further: BestLabels | None = None) -> Ranking:
+        """Rank the candidates of texts: the best labels by score, and perhaps further ones."""
         evidence = self.reranker.evidence
-        candidates = evidence.candidates(texts, *best)
-        if more is not None:
-            candidates = candidates.add_scored_candidates(*more)
+        best_ids, best_scores = best
+        candidates = evidence.find_candidates(texts, best_ids, best_scores)
+        if further is not None:
+            further_ids, further_scores = further
+            candidates = candidates.add_scored_candidates(further_ids, further_scores)
         complete = find_covered_texts(texts.suggestions.values(), texts.words.n_rows)
         probabilities, order = self.reranker.rank(
             evidence.compute(candidates), candidates.ids, complete
         )
-        ranked = np.take_along_axis(candidates.ids, order, axis=1)
-        probabilities[ranked == NO_LABEL] = -np.inf
-        return Ranking(ranked, probabilities, *best)
+        ranked_ids = np.take_along_axis(candidates.ids, order, axis=1)
+        probabilities[ranked_ids == NO_LABEL] = -np.inf
+        return Ranking(ranked_ids, probabilities, best_ids, best_scores)
 
     def _load_kernels(self) -> None:
+        """Load or compile the kernels by ranking a text of one feature."""
         row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), self.n_columns)
-        nothing = Suggestions.make_empty(1)._replace(known=np.ones(1, bool))
-        texts = self._look_up(row, 1, dict.fromkeys(self.reranker.files, nothing))
+        empty = Suggestions.make_empty(1)._replace(known=np.ones(1, bool))
+        texts = self._look_up(row, 1, dict.fromkeys(self.reranker.files, empty))
         first = np.zeros((1, 1), np.int32)
         self._rank(texts, (first, first.astype(np.float32)))

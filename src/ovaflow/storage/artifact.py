@@ -37,6 +37,11 @@ MayBeInfinite = Annotated[np.ndarray, "may be infinite"]
 """Type of an array whose infinite values have a meaning."""
 
 
+def stored_as(name: str) -> dict[str, str]:
+    """Make the metadata of a field that has another name in files."""
+    return {"stored_as": name}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Artifact:
     """The content of a file of one kind, with the file's own header.
@@ -145,7 +150,8 @@ def read_header(file: h5py.File) -> dict[str, Any]:
 class _StoredField(NamedTuple):
     """A field of a dataclass or of a named tuple, as it is stored."""
 
-    name: str
+    name: str  # in the file
+    attribute: str  # name in the class
     hint: Any
     has_default: bool
     at_root: bool = False
@@ -157,7 +163,8 @@ def _list_stored_fields(cls: Any) -> list[_StoredField]:
     hints = get_type_hints(cls, include_extras=True)
     if issubclass(cls, tuple):
         return [
-            _StoredField(name, hint, name in cls._field_defaults) for name, hint in hints.items()
+            _StoredField(name, name, hint, name in cls._field_defaults)
+            for name, hint in hints.items()
         ]
     names: list[str] = []
     for base in cls.__mro__:
@@ -166,7 +173,8 @@ def _list_stored_fields(cls: Any) -> list[_StoredField]:
     stored.sort(key=lambda each: names.index(each.name))
     return [
         _StoredField(
-            name=each.name,
+            name=each.metadata.get("stored_as", each.name),
+            attribute=each.name,
             hint=hints[each.name],
             has_default=_has_default(each),
             at_root=each.metadata.get("at_root", False),
@@ -182,7 +190,7 @@ def _has_default(each: Field) -> bool:
 def store_fields(group: h5py.Group, values: Any) -> None:
     """Store the fields of a dataclass or a named tuple in their order."""
     for each in _list_stored_fields(values.__class__):
-        _store(group, each, getattr(values, each.name))
+        _store(group, each, getattr(values, each.attribute))
 
 
 def _store(group: h5py.Group, each: _StoredField, value: Any) -> None:
@@ -231,7 +239,7 @@ def load_fields(group: h5py.Group, cls: type) -> dict[str, Any]:
     loaded = {}
     for each in _list_stored_fields(cls):
         if not _is_left_out(group, each):
-            loaded[each.name] = _load(group, each)
+            loaded[each.attribute] = _load(group, each)
     return loaded
 
 

@@ -11,7 +11,7 @@ from ovaflow.features.tokens import Tokens
 from ovaflow.model.model_file import Model
 from ovaflow.reranking.candidates import Candidates, Texts, append_candidates
 from ovaflow.reranking.evidence.kind import Evidence, EvidenceTraining
-from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds, with_optional
+from ovaflow.reranking.evidence.kinds import KINDS, list_columns, select_kinds
 from ovaflow.reranking.evidence.suggested import SuggestedBySource
 from ovaflow.reranking.suggestions import Suggestions, SuggestionSource
 from ovaflow.sparse.csr import CSR, select_columns, stack_columns
@@ -24,13 +24,14 @@ class CandidateEvidence:
     """Kinds of evidence, in the order of their columns."""
 
     kinds: list[Evidence]
-    n_word_features: int  # of texts, the first ones
+    n_word_features: int  # number of the first features of texts, which are words
 
     @classmethod
     def fit(cls, training: EvidenceTraining, kinds: Iterable[type[Evidence]] | None = None) -> Self:
         """Take evidence from training texts: all kinds that these have, or some."""
         fitted = [kind.fit(training) for kind in (KINDS if kinds is None else kinds)]
-        return cls([kind for kind in fitted if kind is not None], training.dataset.n_word_features)
+        available = [kind for kind in fitted if kind is not None]
+        return cls(available, training.dataset.n_word_features)
 
     def refit(self, training: EvidenceTraining) -> Self:
         """Take the same kinds of evidence from more training texts."""
@@ -38,12 +39,13 @@ class CandidateEvidence:
         return replace(self, kinds=[kind for kind in refitted if kind is not None])
 
     def with_optional(self, names: Collection[str]) -> Self:
-        """The same with some of the optional kinds, by their names."""
-        return replace(self, kinds=with_optional(self.kinds, names))
+        """Keep only these of the optional kinds, by their names."""
+        return replace(self, kinds=select_kinds(self.kinds, names))
 
     def with_sources(self, sources: Iterable[SuggestionSource]) -> Self:
         """Add the suggestions of other programs, which come last."""
-        return replace(self, kinds=[*self.kinds, *map(SuggestedBySource.of, sources)])
+        added = [SuggestedBySource.from_source(source) for source in sources]
+        return replace(self, kinds=[*self.kinds, *added])
 
     def get(self, kind: type[Kind]) -> Kind:
         """Return the evidence of a kind."""
@@ -51,67 +53,79 @@ class CandidateEvidence:
 
     @property
     def columns(self) -> list[str]:
-        return columns_of_kinds(self.kinds)
+        """Names of all columns."""
+        return list_columns(self.kinds)
 
     @property
     def n_features(self) -> int:
-        """Number of features of texts that the evidence alone reads."""
+        """Number of features of texts that only evidence reads."""
         return sum(kind.n_features for kind in self.kinds)
 
     def with_own_features(self, X: CSR, tokens: Tokens | None) -> CSR:
-        """Append the features of texts that the evidence alone reads, which their tokens have."""
+        """Append the features of texts that only evidence reads, made of the texts' tokens."""
         for kind in self.kinds:
             if kind.n_features:
-                X = stack_columns(X, kind.features_of(tokens))
+                X = stack_columns(X, kind.make_features(tokens))
         return X
 
     def split_features(self, X: CSR) -> tuple[CSR, dict[str, CSR]]:
-        """Split what :meth:`with_own_features` appended: features of the model, and those of kinds
-        by name.
+        """Undo :meth:`with_own_features`.
+
+        Returns the features of the model, and those that only evidence reads, by kind.
         """
-        own = {}
-        start = X.n_columns - self.n_features
+        n_model_features = X.n_columns - self.n_features
+        if n_model_features == X.n_columns:
+            return X, {}
+        own_features = {}
+        start = n_model_features
         for kind in self.kinds:
             if kind.n_features:
-                own[kind.name] = select_columns(X, start, start + kind.n_features)
+                own_features[kind.name] = select_columns(X, start, start + kind.n_features)
                 start += kind.n_features
-        return select_columns(X, 0, X.n_columns - self.n_features) if own else X, own
+        return select_columns(X, 0, n_model_features), own_features
 
-    def texts(
+    def prepare_texts(
         self,
         X: CSR,
         first_stage: Model | None,
         threads: int = 1,
         suggestions: Mapping[str, Suggestions] | None = None,
     ) -> Texts:
-        """Look up in texts what does not depend on their candidates; all sources have
-        ``suggestions``, by name.
+        """Look up in texts what does not depend on their candidates.
+
+        Parameters
+        ----------
+        X : CSR
+            Features of the texts, with those of :meth:`with_own_features`.
+        first_stage : Model, optional
+            None where no evidence needs it.
+        threads : int
+        suggestions : mapping
+            Suggestions of each source by its name; none may be missing.
         """
-        features, own = self.split_features(X)
+        features, own_features = self.split_features(X)
         words = copy_unit_rows(features, self.n_word_features)
-        texts = Texts(features, words, own, first_stage, threads, suggestions or {})
+        texts = Texts(features, words, own_features, first_stage, threads, suggestions or {})
         for kind in self.kinds:
-            texts.found[kind.name] = kind.look_up(texts)
+            texts.lookups[kind.name] = kind.look_up(texts)
         return texts
 
-    def candidates(self, texts: Texts, ids: np.ndarray, scores: np.ndarray) -> Candidates:
-        """Candidates of texts: the best by score, which are given, and those that evidence
-        suggests.
-        """
-        suggested = [kind.suggest_candidates(texts) for kind in self.kinds]
-        ids, scores = append_candidates(
-            ids, scores, [each for each in suggested if each is not None]
-        )
+    def find_candidates(self, texts: Texts, ids: np.ndarray, scores: np.ndarray) -> Candidates:
+        """Add the candidates that evidence suggests to the best by score (n, k)."""
+        lists = []
+        for kind in self.kinds:
+            suggested = kind.suggest_candidates(texts)
+            if suggested is not None:
+                lists.append(suggested)
+        ids, scores = append_candidates(ids, scores, lists)
         return Candidates(texts, ids, scores, np.arange(ids.shape[1]))
 
     def compute(self, candidates: Candidates) -> np.ndarray:
-        """Compute rows of evidence for candidates (n, k): float32 (n, k, c), as :attr:`columns`
-        names them.
-        """
-        rows = np.empty((*candidates.ids.shape, len(self.columns)), np.float32)
+        """Compute the evidence about candidates (n, k): float32 (n, k, c), see :attr:`columns`."""
+        evidence = np.empty((*candidates.ids.shape, len(self.columns)), np.float32)
         number = 0
         for kind in self.kinds:
             for column in kind.compute(candidates):
-                rows[:, :, number] = column
+                evidence[:, :, number] = column
                 number += 1
-        return rows
+        return evidence

@@ -1,24 +1,29 @@
 """Evidence of the labels' frequencies."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, Self
 
+import h5py
 import numpy as np
 
-from ovaflow.reranking.evidence.kind import Evidence, Wording
+from ovaflow.model.model_file import Model
+from ovaflow.reranking.candidates import Candidates
+from ovaflow.reranking.evidence.kind import Evidence, EvidenceTraining, ExplainedText, Wording
 from ovaflow.storage.artifact import NOT_STORED
 
 RARE_LABEL_COUNT = 10
-"""Training records below which people are told that a label is rare."""
+"""Number of training records below which an explanation calls a label rare."""
 
 
 @dataclass(frozen=True)
 class Frequency(Evidence):
-    """How many training texts have a label."""
+    """Number of training texts that have a label, as log(1 + count)."""
 
     name = "frequency"
     columns = ("frequency",)
-    words = Wording(
-        place=4,
+    wording = Wording(
+        position=4,
         translations={
             "de": "selten: {count} Trainingsdatensätze",
             "fr": "rare : {count} notices d’apprentissage",
@@ -26,25 +31,25 @@ class Frequency(Evidence):
         numbers={"count": (int, "training records")},
     )
 
-    counts: np.ndarray = field(metadata=NOT_STORED)  # int64 (l,); the model has them
+    counts: np.ndarray = field(metadata=NOT_STORED)  # int64 (l,); the model's file has them
 
     @classmethod
-    def fit(cls, training):
+    def fit(cls, training: EvidenceTraining) -> Self:
         return cls(training.dataset.counts)
 
     @classmethod
-    def load(cls, file, model):
+    def load(cls, file: h5py.File, model: Model) -> Self:
         return cls(model.counts)
 
-    def compute(self, candidates):
+    def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
         return [np.log1p(self.counts[candidates.ids])]
 
-    def reasons(self, text):
+    def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
         counts = self.counts[text.candidates.ids[0]]
-        return [_reason(count) for count in counts.tolist()]
+        return [_explain(count) for count in counts.tolist()]
 
 
-def _reason(count):
+def _explain(count: int) -> dict[str, Any] | None:
     if count >= RARE_LABEL_COUNT:
         return None
     records = "record" if count == 1 else "records"

@@ -1,4 +1,4 @@
-"""What a kind of evidence is."""
+"""Interface of a kind of evidence."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -16,14 +16,12 @@ from ovaflow.storage.artifact import load_fields, stored_names
 
 
 class EvidenceTraining(NamedTuple):
-    """What evidence is taken from."""
+    """Training texts that evidence is taken from."""
 
     dataset: Dataset
-    whole: Dataset  # the dataset, with the texts that were held out of it
-    likelihood: tuple[
-        float, float
-    ]  # slope and intercept of the log-odds of a label over its score alone
-    first_stage: Model | None = None  # the model of the dataset; None where it is not known
+    full_dataset: Dataset  # the dataset with the texts that were held out of it
+    likelihood: tuple[float, float]  # slope and intercept of the log-odds of a label over its score
+    first_stage: Model | None = None  # the model of the dataset; None where it is not available
 
 
 class ExplainedText(NamedTuple):
@@ -31,46 +29,46 @@ class ExplainedText(NamedTuple):
 
     candidates: Candidates  # of this text alone, by falling probability
     words: set[str]
-    label_names: Sequence[str]  # those that were looked for
-    shown_name: Callable[[int], str]  # of a label, in the language of the reader
+    label_names: Sequence[str]  # the names that are looked for in the text
+    shown_name: Callable[[int], str]  # name of a label in the language of the reader
 
 
 class Wording(NamedTuple):
-    """What people are told of a kind of evidence; in English each reason has a text of its own."""
+    """Words by which a kind of evidence is explained; in English each reason has its own text."""
 
-    place: int  # among the reasons for a candidate
+    position: int  # among the reasons for a candidate
     # sentences in the other languages of the service's page, with numbers of a reason in braces
     translations: Mapping[str, str]
-    numbers: Mapping[str, tuple[Any, str]]  # of a reason: types and descriptions
-    without: str = ""  # name of the kind whose reason says more
+    numbers: Mapping[str, tuple[Any, str]]  # types and descriptions of the numbers of a reason
+    superseded_by: str = ""  # name of the kind whose reason says more
 
 
 class Evidence(ABC):
-    """A kind of evidence: what it says of a text and a candidate, in columns of numbers and in
-    words.
+    """A kind of evidence about a text and a candidate: columns of numbers, and reasons in words.
 
     A kind is a frozen dataclass. Its fields are stored in reranker.h5, next to those of all other
-    kinds; those of metadata :data:`~ovaflow.storage.artifact.NOT_STORED` are not.
+    kinds, except those with the metadata :data:`~ovaflow.storage.artifact.NOT_STORED`.
     """
 
     name: str
     columns: tuple[str, ...]
+    """Names of the columns; they are stored in reranker.h5."""
 
     optional: bool = False
     """Whether it is left out where held-out texts are not ranked better with it."""
 
     directions: ClassVar[Mapping[str, int]] = {}
-    """Columns that trees may use that keep the order of the scores.
+    """Columns that trees which keep the order of the scores may use.
 
     They rise (1) or fall (-1) with the score, or are the same for all candidates (0).
     """
 
-    words: Wording | None = None
-    """None where it is no reason that people understand."""
+    wording: Wording | None = None
+    """None where the evidence is no reason that people understand."""
 
     @classmethod
     def fit(cls, training: EvidenceTraining) -> Self | None:
-        """Take the evidence from training texts; None where they have none of this kind."""
+        """Take the evidence from training texts; return None where they have none of this kind."""
         return cls()
 
     def refit(self, training: EvidenceTraining) -> Self | None:
@@ -79,7 +77,7 @@ class Evidence(ABC):
 
     @classmethod
     def is_stored_in(cls, file: h5py.File) -> bool:
-        """Whether the file of a second stage has all that this kind stores."""
+        """Tell whether the file of a second stage has all fields of this kind."""
         return all(name in file for name in stored_names(cls))
 
     @classmethod
@@ -89,15 +87,15 @@ class Evidence(ABC):
 
     @property
     def n_features(self) -> int:
-        """Number of features of texts that this kind alone reads; :meth:`features_of` makes them."""
+        """Number of features of texts that only this kind reads; see :meth:`make_features`."""
         return 0
 
-    def features_of(self, tokens: Tokens | None) -> CSR | None:
-        """Make the features of texts that this kind alone reads; None where it reads none."""
+    def make_features(self, tokens: Tokens | None) -> CSR | None:
+        """Make the features of texts that only this kind reads; return None where it reads none."""
         return None
 
     def look_up(self, texts: Texts) -> Any:
-        """Find what does not depend on the candidates; :attr:`Texts.found` keeps it."""
+        """Find what does not depend on the candidates; :attr:`Texts.lookups` keeps it."""
         return None
 
     def suggest_candidates(self, texts: Texts) -> np.ndarray | None:
@@ -106,12 +104,14 @@ class Evidence(ABC):
 
     @abstractmethod
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
-        """Compute its columns, in their order: each (n, k), or (n, 1) where all candidates have the
-        same.
+        """Compute its columns, in their order.
+
+        Each is (n, k), or (n, 1) where all candidates of a text have the same value.
         """
 
     def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
-        """Say what speaks for each candidate of a text: ``text`` in English, and numbers; None
-        where nothing does.
+        """Give the reason for each candidate of a text: ``text`` in English, and numbers.
+
+        A candidate that the evidence does not speak for has None.
         """
         return [None] * text.candidates.ids.shape[1]

@@ -1,4 +1,4 @@
-"""All kinds of evidence: a new one is a class, and an entry of this list."""
+"""List of all kinds of evidence."""
 
 from collections.abc import Collection, Iterable
 from typing import TypeVar
@@ -23,23 +23,26 @@ KINDS: list[type[Evidence]] = [
     PiecesOfName,
     FirstWords,
 ]
-"""In the order of their columns."""
+"""All kinds, in the order of their columns."""
 
 
 AnyKind = TypeVar("AnyKind", bound=Evidence | type[Evidence])
 
 
-def columns_of_kinds(kinds: Iterable[Evidence | type[Evidence]]) -> list[str]:
-    """Names of all columns."""
-    return [column for kind in kinds for column in kind.columns]
+def list_columns(kinds: Iterable[Evidence | type[Evidence]]) -> list[str]:
+    """List the names of the columns of all kinds."""
+    names: list[str] = []
+    for kind in kinds:
+        names += kind.columns
+    return names
 
 
-def with_optional(kinds: Iterable[AnyKind], names: Collection[str]) -> list[AnyKind]:
-    """Kinds that are always there, and of the optional ones those of these names."""
+def select_kinds(kinds: Iterable[AnyKind], names: Collection[str]) -> list[AnyKind]:
+    """Select the kinds that are not optional, and the optional ones of these names."""
     return [kind for kind in kinds if not kind.optional or kind.name in names]
 
 
 def find_explained_kinds(kinds: Iterable[AnyKind]) -> list[tuple[AnyKind, Wording]]:
-    """Kinds of which people are told, in the order in which they are, and the words for it."""
-    told = [(kind, kind.words) for kind in kinds if kind.words is not None]
-    return sorted(told, key=lambda each: each[1].place)
+    """Find the kinds that are explained to people, in their order there, with their wordings."""
+    explained = [(kind, kind.wording) for kind in kinds if kind.wording is not None]
+    return sorted(explained, key=lambda pair: pair[1].position)

@@ -1,11 +1,14 @@
 """Evidence of the names of labels: how much of a name a text has, and where."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
 from ovaflow.features.tokens import find_token_spans
-from ovaflow.reranking.evidence.kind import Evidence, Wording
+from ovaflow.reranking.candidates import Candidates
+from ovaflow.reranking.evidence.kind import Evidence, EvidenceTraining, ExplainedText, Wording
 from ovaflow.reranking.evidence.names import (
     MIN_REPORTED_SHARE,
     SHARE_DESCRIPTION,
@@ -17,7 +20,7 @@ from ovaflow.storage.artifact import AT_ROOT
 
 @dataclass(frozen=True)
 class NameInText(Evidence):
-    """What the names of a candidate have in common with a text."""
+    """Features and phrases that the names of a candidate have in common with a text."""
 
     name = "name in the text"
     columns = (
@@ -30,8 +33,8 @@ class NameInText(Evidence):
         "place of the phrase",
         "letters of the phrase",
     )
-    words = Wording(
-        place=0,
+    wording = Wording(
+        position=0,
         translations={
             "de": "der Name, oder das meiste davon, steht im Text",
             "fr": "le nom, ou presque tout le nom, est dans le texte",
@@ -42,40 +45,44 @@ class NameInText(Evidence):
     names: LabelNames = field(metadata=AT_ROOT)
 
     @classmethod
-    def fit(cls, training):
-        return cls(LabelNames.of(training.dataset))
+    def fit(cls, training: EvidenceTraining) -> Self:
+        return cls(LabelNames.from_dataset(training.dataset))
 
-    def compute(self, candidates):
+    def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
         overlap = self.names.overlap(candidates.texts.words, candidates.ids)
         return [*overlap.feature_columns, overlap.phrase, overlap.letters]
 
-    def reasons(self, text):
+    def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
         ids = text.candidates.ids
         shares = self.names.overlap(text.candidates.texts.words, ids).share[0]
-        several = np.diff(self.names.names_of_labels) > 1
+        has_several_names = np.diff(self.names.names_of_labels) > 1
         reasons = []
         for label, share in zip(ids[0].tolist(), shares.tolist(), strict=True):
             name = tokens_in(text.label_names[label])
-            reasons.append(_reason(name, bool(several[label]), text.words, share))
+            is_one_of_several = bool(has_several_names[label])
+            has_all_words = name <= text.words
+            reasons.append(_explain(share, is_one_of_several, has_all_words))
         return reasons
 
 
-def tokens_in(text, html=False):
-    """Tokens of a text."""
+def tokens_in(text: str, html: bool = False) -> set[str]:
+    """Find the tokens of a text."""
     return {span.token for span in find_token_spans(text, html)}
 
 
-def _reason(name, several, words, share):
-    """Say whether the words of a name are among those of the text; it may have only the features of
-    theirs.
+def _explain(share: float, is_one_of_several: bool, has_all_words: bool) -> dict[str, Any] | None:
+    """Describe how much of a name is in a text.
+
+    A text that has the features of a name may have other forms of its words; ``has_all_words`` says
+    that it has the very words.
     """
     if share < MIN_REPORTED_SHARE:
         return None
-    which = "one of its names" if several else "its name"
+    which = "one of its names" if is_one_of_several else "its name"
     text = f"words like most of {which} appear in the text"
     if share > WHOLE_NAME_SHARE:
         text = f"words like {which} appear in the text"
         share = 1.0
-    if name <= words:
+    if has_all_words:
         text = "all words of its name appear in the text"
     return {"text": text, "share": share}

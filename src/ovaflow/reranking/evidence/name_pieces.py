@@ -1,18 +1,21 @@
-"""Evidence of the names of labels by pieces of their words: inflected words and compounds have some
-in common.
-"""
+"""Evidence of the names of labels by pieces of their words, which inflected words and compounds share."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
+import h5py
 import numpy as np
 
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.features.blocks import make_feature_namer
 from ovaflow.features.tfidf import TfIdf, compute_idf
-from ovaflow.features.tokens import tokenize
+from ovaflow.features.tokens import Tokens, tokenize
 from ovaflow.features.vocabulary import count_document_frequencies, join_tokens
-from ovaflow.reranking.evidence.kind import Evidence, Wording
+from ovaflow.model.model_file import Model
+from ovaflow.reranking.candidates import Candidates
+from ovaflow.reranking.evidence.kind import Evidence, EvidenceTraining, ExplainedText, Wording
 from ovaflow.reranking.evidence.names import (
     MIN_REPORTED_SHARE,
     SHARE_DESCRIPTION,
@@ -24,23 +27,30 @@ from ovaflow.storage.arrays import Strings
 from ovaflow.storage.artifact import NOT_STORED, load_fields
 
 PIECE_FEATURES = "characters=4-5"
-"""Characters of a piece, measured on kirjastonhoitaja and tibkat."""
+"""Features that are pieces of words; the lengths were measured on kirjastonhoitaja and tibkat."""
 
 _NEW_LINE = ord("\n")
 
 
 class StoredPieces(NamedTuple):
-    """What the file of a second stage has of the pieces of names."""
+    """Pieces of names, as the file of a second stage has them."""
 
-    pieces: np.ndarray  # uint8; one in a line
+    pieces: np.ndarray  # uint8; one on each line
     idf: np.ndarray
     names: CSR
-    names_of_labels: np.ndarray
+    names_of_labels: np.ndarray  # int64 (l + 1,); as LabelNames has them
+
+    @property
+    def lines(self) -> Strings:
+        """The pieces as strings."""
+        ends = np.flatnonzero(np.append(self.pieces, _NEW_LINE) == _NEW_LINE)
+        lengths = np.diff(ends, prepend=-1) - 1
+        return Strings(self.pieces[self.pieces != _NEW_LINE], offsets(lengths))
 
 
 @dataclass(frozen=True)
 class PiecesOfName(Evidence):
-    """What the names of a candidate have in common with a text, in pieces of words.
+    """Pieces of words that the names of a candidate have in common with a text.
 
     A text has all pieces that are in its words, whether these are features of the model or not.
     """
@@ -55,110 +65,126 @@ class PiecesOfName(Evidence):
         "spread of pieces",
     )
     optional = True
-    words = Wording(
-        place=1,
+    wording = Wording(
+        position=1,
         translations={
             "de": "Teile von Wörtern des Namens stehen im Text",
             "fr": "des parties de mots du nom sont dans le texte",
         },
         numbers=SHARE_DESCRIPTION,
-        without="name in the text",
+        superseded_by="name in the text",
     )
 
     pieces: StoredPieces
     column_weights: tuple[float, ...] = field(metadata=NOT_STORED)  # of texts of several columns
 
     @classmethod
-    def fit(cls, training):
-        """Take the pieces from the names of labels; None where these are no training texts."""
-        dataset = training.whole
+    def fit(cls, training: EvidenceTraining) -> Self | None:
+        """Take the pieces from the names of labels; return None where these are no training texts."""
+        dataset = training.full_dataset
         if dataset.train.tokens is None or dataset.train.X.n_rows == dataset.n_documents:
             return None
         documents = dataset.documents.train.tokens
-        names, names_of_labels = _names(dataset)
-        pieces_of = make_feature_namer([PIECE_FEATURES])
-        pieces = sorted({piece for word in names.words if word for piece in pieces_of(word)})
+        names, names_of_labels = _collect_names(dataset)
+        pieces = _find_pieces(names)
         if not pieces:
             return None
         column_weights = _column_weights(dataset.parameters)
-        transform = _transform(pieces, np.ones(len(pieces), np.float32), column_weights)
+        transform = _make_transform(pieces, np.ones(len(pieces), np.float32), column_weights)
         terms = transform.find_terms(documents.words)
         frequencies = count_document_frequencies(
             documents.ids, documents.indptr, len(pieces), terms.starts, terms.columns
         )
-        # one that is in no document is as rare as one that is in a single one
+        # a piece that is in no document counts as rare as one that is in a single one
         idf = compute_idf(np.maximum(frequencies, 1), dataset.n_documents)
         features = replace(transform, idf=idf).features_of(names).X
         lines = "\n".join(pieces).encode("utf-8", "surrogatepass")
         stored = StoredPieces(
-            np.frombuffer(lines, np.uint8), idf, features._replace(places=None), names_of_labels
+            pieces=np.frombuffer(lines, np.uint8),
+            idf=idf,
+            names=features._replace(places=None),
+            names_of_labels=names_of_labels,
         )
         return cls(stored, column_weights)
 
-    def refit(self, training):
-        """Return the same evidence: it is taken from all training texts, and knows nothing of their
-        labels.
-        """
+    def refit(self, training: EvidenceTraining) -> Self:
+        """Return the same evidence, which is taken from all training texts, whatever their labels."""
         return self
 
     @classmethod
-    def load(cls, file, model):
+    def load(cls, file: h5py.File, model: Model) -> Self:
         return cls(column_weights=_column_weights(model.transform), **load_fields(file, cls))
 
     @cached_property
-    def transform(self):
+    def transform(self) -> TfIdf:
         """The tf-idf of pieces."""
-        ends = np.flatnonzero(np.append(self.pieces.pieces, _NEW_LINE) == _NEW_LINE)
-        lengths = np.diff(ends, prepend=-1) - 1
-        names = Strings(self.pieces.pieces[self.pieces.pieces != _NEW_LINE], offsets(lengths))
-        return _transform(names, self.pieces.idf, self.column_weights)
+        return _make_transform(self.pieces.lines, self.pieces.idf, self.column_weights)
 
     @property
-    def names(self):
+    def names(self) -> LabelNames:
+        """Names of labels as pieces."""
         return LabelNames.without_phrases(self.pieces.names, self.pieces.names_of_labels)
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         return len(self.pieces.idf)
 
-    def features_of(self, tokens):
-        """Pieces of texts, rows of length 1."""
+    def make_features(self, tokens: Tokens | None) -> CSR:
+        """Make the pieces of texts, rows of length 1."""
         return self.transform.features_of(tokens).X
 
-    def compute(self, candidates):
-        return self.names.overlap(candidates.texts.own[self.name], candidates.ids).feature_columns
+    def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
+        texts = candidates.texts.own_features[self.name]
+        return self.names.overlap(texts, candidates.ids).feature_columns
 
-    def reasons(self, text):
-        """Say whether parts of a name's words are in words of the text, such as a compound or
-        another form.
-        """
+    def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
+        """Say that parts of a name's words are in words of the text, such as a compound."""
         ids = text.candidates.ids
-        shares = self.names.overlap(text.candidates.texts.own[self.name], ids).share[0]
-        several = np.diff(self.pieces.names_of_labels)[ids[0]] > 1
-        return [_reason(*each) for each in zip(several.tolist(), shares.tolist(), strict=True)]
+        texts = text.candidates.texts.own_features[self.name]
+        shares = self.names.overlap(texts, ids).share[0]
+        n_names = np.diff(self.pieces.names_of_labels)[ids[0]]
+        reasons = []
+        for share, n in zip(shares.tolist(), n_names.tolist(), strict=True):
+            reasons.append(_explain(share, is_one_of_several=n > 1))
+        return reasons
 
 
-def _reason(several, share):
+def _explain(share: float, *, is_one_of_several: bool) -> dict[str, Any] | None:
     if share < MIN_REPORTED_SHARE:
         return None
-    which = "one of its names" if several else "its name"
-    return {"text": f"parts of the words of {which} appear in the text", "share": min(share, 1.0)}
+    which = "one of its names" if is_one_of_several else "its name"
+    text = f"parts of the words of {which} appear in the text"
+    return {"text": text, "share": min(share, 1.0)}
 
 
-def _names(dataset):
-    """Tokens of names, label after label, and where those of each label begin; also of names
-    without a feature.
+def _collect_names(dataset: Dataset) -> tuple[Tokens, np.ndarray]:
+    """Collect the tokens of names, label after label, also of names without a feature.
+
+    Returns them, and where the names of each label begin, int64 (l + 1,).
     """
     rows, indptr = find_name_rows(dataset)
-    amounts = np.diff(indptr)
-    unnamed = np.flatnonzero(amounts == 0)
+    counts = np.diff(indptr)
+    unnamed = np.flatnonzero(counts == 0)
     others = tokenize([dataset.label_names[label] for label in unnamed])
     tokens = join_tokens(dataset.train.tokens.take(rows).drop_unused_words(), others)
-    labels = np.concatenate([np.repeat(np.arange(len(amounts)), amounts), unnamed])
-    return tokens.take(np.argsort(labels, kind="stable")), offsets(np.maximum(amounts, 1))
+    labels = np.concatenate([np.repeat(np.arange(len(counts)), counts), unnamed])
+    order = np.argsort(labels, kind="stable")
+    return tokens.take(order), offsets(np.maximum(counts, 1))
 
 
-def _transform(pieces, idf, column_weights):
+def _find_pieces(names: Tokens) -> list[str]:
+    """Find all pieces of the words of names, sorted."""
+    pieces_of_word = make_feature_namer([PIECE_FEATURES])
+    pieces: set[str] = set()
+    for word in names.words:
+        if word:
+            pieces.update(pieces_of_word(word))
+    return sorted(pieces)
+
+
+def _make_transform(
+    pieces: Sequence[str] | Strings, idf: np.ndarray, column_weights: tuple[float, ...]
+) -> TfIdf:
     return TfIdf(
         pieces,
         idf,
@@ -170,5 +196,5 @@ def _transform(pieces, idf, column_weights):
     )
 
 
-def _column_weights(parameters):
+def _column_weights(parameters: Mapping[str, Any]) -> tuple[float, ...]:
     return tuple(parameters.get("column_weights", (1.0,)))

@@ -1,38 +1,42 @@
-"""Evidence of the other candidates: which labels go together, P(label | other label) among training
-texts.
+"""Evidence of the other candidates: labels that occur together, by P(label | other label) among
+training texts.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 import scipy
 
-from ovaflow.reranking.evidence.kind import Evidence, Wording
+from ovaflow.reranking.candidates import Candidates
+from ovaflow.reranking.evidence.kind import Evidence, EvidenceTraining, ExplainedText, Wording
 from ovaflow.sparse.csr import CSR, from_scipy, select_rows
 from ovaflow.sparse.jit import strict_kernel
+from ovaflow.storage.artifact import stored_as
 
 MAX_COUNTED_PAIRS = 50_000_000
-"""Most pairs of labels of one text that are counted, in texts evenly spread over all."""
+"""Most pairs of labels of a text that are counted; with more, only texts evenly spread over all."""
 
 N_SUPPORTING = 10
-"""How many of the first candidates support the others."""
+"""Number of first candidates that support the others."""
 
 
 MAX_NAMED_CANDIDATES = 3
-"""Most other candidates that people are told of."""
+"""Most other candidates that an explanation names."""
 
 MIN_NAMED_SUPPORT = 0.1
-"""p(i) P(j | i) from which people are told that a candidate j goes with the candidate i."""
+"""p(i) P(j | i) from which an explanation says that a candidate j goes with the candidate i."""
 
 
 @dataclass(frozen=True)
 class OtherCandidates(Evidence):
-    """How much the likely candidates of a text support each other."""
+    """Support of a candidate by the other likely candidates of a text."""
 
     name = "other candidates"
     columns = ("company",)
-    words = Wording(
-        place=3,
+    wording = Wording(
+        position=3,
         translations={"de": "passt zu {names}", "fr": "va avec {names}"},
         numbers={
             "labels": (list[int], "other suggestions that it goes with"),
@@ -40,88 +44,106 @@ class OtherCandidates(Evidence):
         },
     )
 
-    company: (
-        CSR  # (l, l); P(j | i) of the labels j that training texts have together with each label i
-    )
-    likelihood: (
-        np.ndarray
-    )  # (2,); slope and intercept of the log-odds of a label over its score alone
+    # (l, l); P(j | i) of the labels j that training texts have together with each label i
+    cooccurrence: CSR = field(metadata=stored_as("company"))
+    likelihood: np.ndarray  # (2,); slope and intercept of the log-odds of a label over its score
 
     @classmethod
-    def fit(cls, training):
+    def fit(cls, training: EvidenceTraining) -> Self:
         labels = training.dataset.documents.train.Y
         return cls(count_cooccurrence(labels), np.array(training.likelihood))
 
-    def compute(self, candidates):
+    def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
         return [self.support(candidates.ids, self.likelihoods(candidates.finite_scores))]
 
-    def likelihoods(self, scores):
-        """Probabilities of labels by their scores alone: float32."""
+    def likelihoods(self, scores: np.ndarray) -> np.ndarray:
+        """Compute the probabilities of labels by their scores alone: float32, of the same shape."""
         slope, intercept = self.likelihood.astype(np.float32)
         return scipy.special.expit(slope * scores + intercept).astype(np.float32)
 
-    def support(self, candidates, likelihoods):
-        """sum over the first other candidates i of p(i) P(j | i), for each candidate j: float32 (n,
-        k).
-        """
+    def support(self, candidates: np.ndarray, likelihoods: np.ndarray) -> np.ndarray:
+        """Sum p(i) P(j | i) over the first other candidates i, for each candidate j: float32 (n, k)."""
         support = np.zeros(candidates.shape, np.float32)
-        places = np.full(self.company.n_rows, -1, np.int32)
-        _support(*self.company.arrays, candidates, likelihoods, places, support)
+        places = np.full(self.cooccurrence.n_rows, -1, np.int32)
+        _add_support(
+            self.cooccurrence.data,
+            self.cooccurrence.indices,
+            self.cooccurrence.indptr,
+            candidates,
+            likelihoods,
+            places,
+            support,
+        )
         return support
 
-    def compute_supports(self, candidates, likelihoods):
-        """What :meth:`support` sums for the candidates (k,) of one text: float32 (first others, k)."""
-        rows = select_rows(self.company, candidates[:N_SUPPORTING]).to_scipy()
+    def compute_supports(self, candidates: np.ndarray, likelihoods: np.ndarray) -> np.ndarray:
+        """Compute the summands of :meth:`support` for the candidates (k,) of one text.
+
+        Returns float32 (first candidates, k).
+        """
+        rows = select_rows(self.cooccurrence, candidates[:N_SUPPORTING]).to_scipy()
         return likelihoods[:N_SUPPORTING, None] * rows[:, candidates].toarray()
 
-    def reasons(self, text):
+    def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
         ids = text.candidates.ids[0]
         scores = text.candidates.scores[0]
         order = np.lexsort((ids, -scores))
         by_score = ids[order]
-        summands = self.compute_supports(by_score, self.likelihoods(scores[order]))[
-            :, np.argsort(order)
-        ]
+        supports = self.compute_supports(by_score, self.likelihoods(scores[order]))
+        # columns in the order of the candidates
+        supports = supports[:, np.argsort(order)]
         reasons = []
-        for supports in summands.T:
-            strongest = np.argsort(-supports, kind="stable")[:MAX_NAMED_CANDIDATES]
-            labels = by_score[strongest[supports[strongest] >= MIN_NAMED_SUPPORT]].tolist()
-            reasons.append(_reason(labels, [text.shown_name(label) for label in labels]))
+        for candidate_supports in supports.T:
+            strongest = np.argsort(-candidate_supports, kind="stable")[:MAX_NAMED_CANDIDATES]
+            is_named = candidate_supports[strongest] >= MIN_NAMED_SUPPORT
+            labels = by_score[strongest[is_named]].tolist()
+            names = [text.shown_name(label) for label in labels]
+            reasons.append(_explain(labels, names))
         return reasons
 
 
-def _reason(labels, names):
+def _explain(labels: list[int], names: list[str]) -> dict[str, Any] | None:
     if not labels:
         return None
     *others, last = names
-    joined = f"{', '.join(others)} and {last}" if others else last
-    plural = "s" if others else ""
-    return {
-        "text": f"goes with the other suggestion{plural} {joined}",
-        "labels": labels,
-        "names": names,
-    }
+    if others:
+        text = f"goes with the other suggestions {', '.join(others)} and {last}"
+    else:
+        text = f"goes with the other suggestion {last}"
+    return {"text": text, "labels": labels, "names": names}
 
 
-def count_cooccurrence(Y):
-    """P(j | i) of the labels j that texts have together with each label i: CSR (l, l)."""
-    pairs = np.sum(np.diff(Y.indptr).astype(float) ** 2)
-    if pairs > MAX_COUNTED_PAIRS:
-        chosen = int(Y.n_rows * MAX_COUNTED_PAIRS / pairs)
-        Y = select_rows(Y, np.arange(chosen) * Y.n_rows // chosen)
+def count_cooccurrence(Y: CSR) -> CSR:
+    """Estimate P(j | i) of the labels j that texts have together with each label i: CSR (l, l)."""
+    n_pairs = np.sum(np.diff(Y.indptr).astype(float) ** 2)
+    if n_pairs > MAX_COUNTED_PAIRS:
+        n_counted = int(Y.n_rows * MAX_COUNTED_PAIRS / n_pairs)
+        Y = select_rows(Y, np.arange(n_counted) * Y.n_rows // n_counted)
     labels = Y.to_scipy()
     together = (labels.T @ labels).tocsr()
     counts = together.diagonal()
     together.setdiag(0)
     together.eliminate_zeros()
-    # one text more than there are: what was seen once is not certain
+    # one text more than there are: a pair that occurred once is not certain
     together.data /= np.repeat(counts + 1, np.diff(together.indptr)).astype(np.float32)
     return from_scipy(together)
 
 
 @strict_kernel
-def _support(data, indices, indptr, candidates, likelihoods, places, support) -> None:
-    """s_ij = sum over the first candidates o of p_io P(j | o)."""
+def _add_support(
+    data: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    candidates: np.ndarray,
+    likelihoods: np.ndarray,
+    places: np.ndarray,
+    support: np.ndarray,
+) -> None:
+    """Add to s_ij the sum over the first candidates o of p_io P(j | o).
+
+    The cooccurrence is a CSR (l, l); candidates, likelihoods and support are (n, k). ``places`` is
+    scratch space (l,), -1 before and after: the column of each candidate of a text.
+    """
     for i in range(len(candidates)):
         row = candidates[i]
         for c in range(len(row)):

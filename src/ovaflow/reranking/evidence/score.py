@@ -1,9 +1,16 @@
 """Evidence of the scores: how a candidate compares with the others."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from ovaflow.reranking.candidates import Candidates
 from ovaflow.reranking.evidence.kind import Evidence
+
+_FIFTH = 4
+"""Column of the fifth candidate."""
 
 
 @dataclass(frozen=True)
@@ -20,13 +27,15 @@ class Score(Evidence):
         "mean of the first five": 0,
     }
 
-    def compute(self, candidates):
+    def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
         scores = candidates.finite_scores
-        fifth = min(4, scores.shape[1] - 1)
+        first = scores[:, :1]
+        last = min(_FIFTH, scores.shape[1] - 1)
+        fifth = scores[:, last : last + 1]
         return [
             scores,
-            scores[:, :1] - scores,
-            scores[:, fifth : fifth + 1] - scores,
+            first - scores,
+            fifth - scores,
             candidates.ranks[None],
-            scores[:, :5].mean(axis=1, keepdims=True),
+            scores[:, : _FIFTH + 1].mean(axis=1, keepdims=True),
         ]

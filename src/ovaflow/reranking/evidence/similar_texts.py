@@ -1,23 +1,24 @@
-"""Votes of similar training texts for the candidates of a text."""
+"""Evidence of similar texts: their votes for the candidates of a text."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from ovaflow.features.normalize import copy_unit_rows
 from ovaflow.model.index import LARGEST_DENSE, LARGEST_LISTED, IndexPanel, build_index
 from ovaflow.model.top_k import insert_label, make_empty_ranking, search_rounded
-from ovaflow.reranking.candidates import MAX_FURTHER_CANDIDATES
-from ovaflow.reranking.evidence.kind import Evidence, Wording
+from ovaflow.reranking.candidates import MAX_FURTHER_CANDIDATES, Candidates, Texts
+from ovaflow.reranking.evidence.kind import Evidence, EvidenceTraining, ExplainedText, Wording
 from ovaflow.sparse.csr import CSR, select_rows
 from ovaflow.sparse.jit import strict_kernel
 
 N_NEAREST = 30
-"""Texts that vote."""
+"""Number of training texts that vote."""
 
 MAX_INDEXED_TEXTS = 200_000
-"""Training texts that are searched, evenly spread over all: the index takes 3 bytes for each of
+"""Most training texts that are searched, evenly spread over all: the index takes 3 bytes for each of
 their features.
 """
 
@@ -31,13 +32,13 @@ class Nearest(NamedTuple):
 
 @dataclass(frozen=True)
 class SimilarTexts(Evidence):
-    """Votes of the nearest training texts, which are the panels of an index."""
+    """Votes of the nearest training texts, which are searched like the labels of a model."""
 
     name = "similar texts"
     columns = ("votes", "votes of all")
     directions: ClassVar[dict[str, int]] = {"votes of all": 0}
-    words = Wording(
-        place=2,
+    wording = Wording(
+        position=2,
         translations={
             "de": "{count} der {of} ähnlichsten Datensätze haben es",
             "fr": "{count} des {of} notices les plus semblables l’ont",
@@ -49,10 +50,12 @@ class SimilarTexts(Evidence):
     )
 
     labels: CSR  # of the training texts
-    panels: list[IndexPanel]  # the training texts, of length 1 and without the bias feature
+    panels: list[
+        IndexPanel
+    ]  # index of the training texts, of length 1 and without the bias feature
 
     @classmethod
-    def fit(cls, training):
+    def fit(cls, training: EvidenceTraining) -> Self:
         documents = training.dataset.documents.train
         X = documents.X
         labels = documents.Y
@@ -63,78 +66,106 @@ class SimilarTexts(Evidence):
         return cls.index(copy_unit_rows(X, training.dataset.n_word_features), labels)
 
     @classmethod
-    def index(cls, X, labels):
+    def index(cls, X: CSR, labels: CSR) -> Self:
         """Index training texts, rows of length 1, and their labels."""
         panels = build_index(X, np.ones(X.n_rows, bool), cut=0.0)
-        return cls(labels, [_in_bytes(panel) for panel in panels])
+        return cls(labels, [_round_to_bytes(panel) for panel in panels])
 
-    def look_up(self, texts):
+    def look_up(self, texts: Texts) -> Nearest:
         return self.nearest(texts.words, texts.threads)
 
-    def suggest_candidates(self, texts):
-        return self.find_most_voted(texts.found[self.name], MAX_FURTHER_CANDIDATES)
+    def suggest_candidates(self, texts: Texts) -> np.ndarray:
+        return self.find_most_voted(texts.lookups[self.name], MAX_FURTHER_CANDIDATES)
 
-    def compute(self, candidates):
-        shares, sums = self.votes(candidates.texts.found[self.name], candidates.ids)
+    def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
+        shares, sums = self.votes(candidates.texts.lookups[self.name], candidates.ids)
         return [shares, sums[:, None]]
 
-    def reasons(self, text):
-        nearest, cosines = text.candidates.texts.found[self.name]
-        similar = nearest[cosines > 0]
+    def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
+        nearest = text.candidates.texts.lookups[self.name]
+        similar = nearest.texts[nearest.cosines > 0]
         counts = np.bincount(
             select_rows(self.labels, similar).indices, minlength=self.labels.n_columns
         )
-        return [_reason(count, len(similar)) for count in counts[text.candidates.ids[0]].tolist()]
+        ids = text.candidates.ids[0]
+        return [_explain(count, len(similar)) for count in counts[ids].tolist()]
 
-    def nearest(self, X, threads=1):
+    def nearest(self, X: CSR, threads: int = 1) -> Nearest:
         """Find the nearest training texts of each text, rows of length 1."""
         k = min(N_NEAREST, self.labels.n_rows)
-        return Nearest(*search_rounded(self.panels, X, k, threads))
+        texts, cosines = search_rounded(self.panels, X, k, threads)
+        return Nearest(texts, cosines)
 
-    def votes(self, nearest, candidates):
-        """Share of the votes of the nearest texts for each candidate, weighted by cosine, and their
-        sum, by text.
+    def votes(self, nearest: Nearest, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Count the votes of the nearest texts, weighted by cosine.
+
+        Returns the share of each candidate, float32 (n, k), and the sum of all votes of each text,
+        float32 (n,).
         """
         shares = np.zeros(candidates.shape, np.float32)
         sums = np.zeros(len(candidates), np.float32)
         votes = np.zeros(self.labels.n_columns, np.float32)
-        _, indices, indptr = self.labels.arrays
         _count_votes(
-            nearest.texts, nearest.cosines, indices, indptr, votes, candidates, shares, sums
+            nearest.texts,
+            nearest.cosines,
+            self.labels.indices,
+            self.labels.indptr,
+            votes,
+            candidates,
+            shares,
+            sums,
         )
         return shares, sums
 
-    def find_most_voted(self, nearest, k):
-        """The k labels of most votes, int32 (n, k), ties by the smaller id."""
+    def find_most_voted(self, nearest: Nearest, k: int) -> np.ndarray:
+        """Find the k labels with the most votes, int32 (n, k), ties by the smaller id."""
         ids, best = make_empty_ranking(len(nearest.texts), k)
         votes = np.zeros(self.labels.n_columns, np.float32)
-        _, indices, indptr = self.labels.arrays
-        _keep_most(nearest.texts, nearest.cosines, indices, indptr, votes, ids, best)
+        _keep_most_voted(
+            nearest.texts,
+            nearest.cosines,
+            self.labels.indices,
+            self.labels.indptr,
+            votes,
+            ids,
+            best,
+        )
         return ids
 
 
-def _reason(count, similar):
+def _explain(count: int, n_similar: int) -> dict[str, Any] | None:
     if count == 0:
         return None
     have = "has" if count == 1 else "have"
     return {
-        "text": f"{count} of the {similar} most similar records {have} it",
+        "text": f"{count} of the {n_similar} most similar records {have} it",
         "count": count,
-        "of": similar,
+        "of": n_similar,
     }
 
 
-def _in_bytes(panel):
-    """A panel whose lists have 8 bits a value, too."""
+def _round_to_bytes(panel: IndexPanel) -> IndexPanel:
+    """Round the values of a panel's lists to 8 bits, too."""
     coarser = LARGEST_LISTED / LARGEST_DENSE
     step = np.where(panel.dense_row >= 0, panel.step, panel.step * np.float32(coarser))
     return panel._replace(step=step, values=np.rint(panel.values / coarser).astype(np.int8))
 
 
 @strict_kernel
-def _count_votes(nearest, cosines, indices, indptr, votes, candidates, shares, sums) -> None:
-    """share_ij = sum_k cos(x_i, x_k) [j in Y_k] / sum_k cos(x_i, x_k) over the nearest texts k,
-    cosines above 0.
+def _count_votes(
+    nearest: np.ndarray,
+    cosines: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    votes: np.ndarray,
+    candidates: np.ndarray,
+    shares: np.ndarray,
+    sums: np.ndarray,
+) -> None:
+    """Set share_ij = sum_t cos(x_i, x_t) [j in Y_t] / sum_t cos(x_i, x_t) for candidates j (n, k).
+
+    The sums are over the nearest texts t (n, m) with cosines above 0; ``indices`` and ``indptr`` are
+    their labels, ``votes`` is scratch space (l,), zeros before and after.
     """
     for i in range(len(nearest)):
         sums[i] = _add_votes(nearest[i], cosines[i], indices, indptr, votes)
@@ -148,7 +179,19 @@ def _count_votes(nearest, cosines, indices, indptr, votes, candidates, shares, s
 
 
 @strict_kernel
-def _keep_most(nearest, cosines, indices, indptr, votes, ids, best) -> None:
+def _keep_most_voted(
+    nearest: np.ndarray,
+    cosines: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    votes: np.ndarray,
+    ids: np.ndarray,
+    best: np.ndarray,
+) -> None:
+    """Insert labels into the lists ids and best (n, k), which are sorted by falling votes.
+
+    The other parameters are those of :func:`_count_votes`.
+    """
     for i in range(len(nearest)):
         _add_votes(nearest[i], cosines[i], indices, indptr, votes)
         for k in range(nearest.shape[1]):
@@ -162,9 +205,16 @@ def _keep_most(nearest, cosines, indices, indptr, votes, ids, best) -> None:
 
 
 @strict_kernel
-def _add_votes(nearest, cosines, indices, indptr, votes):
-    """votes_j += cos(x, x_k) for each label j of each nearest text k with a cosine above 0; returns
-    their sum.
+def _add_votes(
+    nearest: np.ndarray,
+    cosines: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    votes: np.ndarray,
+) -> float:
+    """Add cos(x, x_t) to votes_j for each label j of each nearest text t (m,) with a cosine above 0.
+
+    Returns the sum of these cosines.
     """
     total = np.float32(0)
     for k in range(len(nearest)):

@@ -1,9 +1,14 @@
-"""Evidence of other programs: what each source suggests."""
+"""Evidence of other programs: the suggestions of each source."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
-from ovaflow.reranking.candidates import MAX_FURTHER_CANDIDATES
-from ovaflow.reranking.evidence.kind import Evidence
+import numpy as np
+
+from ovaflow.reranking.candidates import MAX_FURTHER_CANDIDATES, Candidates, Texts
+from ovaflow.reranking.evidence.kind import Evidence, EvidenceTraining
+from ovaflow.reranking.suggestions import SuggestionSource
 from ovaflow.storage.artifact import NOT_STORED
 
 
@@ -16,17 +21,19 @@ class SuggestedBySource(Evidence):
     columns: tuple[str, ...] = field(metadata=NOT_STORED)
 
     @classmethod
-    def of(cls, source):
-        """Make the evidence of a :class:`~ovaflow.reranking.suggestions.SuggestionSource`."""
-        return cls(source.name, source.group, (f"score of {source.name}", f"rank of {source.name}"))
+    def from_source(cls, source: SuggestionSource) -> Self:
+        """Make the evidence of a source."""
+        columns = (f"score of {source.name}", f"rank of {source.name}")
+        return cls(source.name, source.group, columns)
 
-    def refit(self, training):
+    def refit(self, training: EvidenceTraining) -> Self:
+        """Return the same evidence, which depends on no training texts."""
         return self
 
-    def suggest_candidates(self, texts):
+    def suggest_candidates(self, texts: Texts) -> np.ndarray:
         return texts.suggestions[self.source].ids[:, :MAX_FURTHER_CANDIDATES]
 
-    def compute(self, candidates):
+    def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
         suggestions = candidates.texts.suggestions[self.source]
-        rows = suggestions.columns(candidates.ids)
-        return [rows[:, :, 0], rows[:, :, 1]]
+        columns = suggestions.columns(candidates.ids)
+        return [columns[:, :, 0], columns[:, :, 1]]

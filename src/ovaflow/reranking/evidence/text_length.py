@@ -1,20 +1,22 @@
-"""Evidence of the lengths of texts: what is said of short ones is less sure."""
+"""Evidence of the lengths of texts: labels of short ones are less certain."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from ovaflow.reranking.candidates import Candidates
 from ovaflow.reranking.evidence.kind import Evidence
 
 
 @dataclass(frozen=True)
 class TextLength(Evidence):
-    """How many features of a text the model knows."""
+    """Number of features of a text that the model knows."""
 
     name = "length of the text"
     columns = ("known features",)
     directions: ClassVar[dict[str, int]] = {"known features": 0}
 
-    def compute(self, candidates):
+    def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
         return [np.diff(candidates.texts.words.indptr)[:, None]]
