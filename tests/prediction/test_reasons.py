@@ -142,7 +142,9 @@ def test_names_in_the_text(case) -> None:
     ],
 )
 def test_what_is_said_of_a_name(words, several, share, said) -> None:
-    ours = name_in_text._reason({"harbour", "town"}, several, words, share)
+    ours = name_in_text._explain(
+        share, is_one_of_several=several, has_all_words={"harbour", "town"} <= words
+    )
     assert (ours and ours["text"]) == said
 
 

@@ -59,9 +59,12 @@ class NameInText(Evidence):
         reasons = []
         for label, share in zip(ids[0].tolist(), shares.tolist(), strict=True):
             name = tokens_in(text.label_names[label])
-            is_one_of_several = bool(has_several_names[label])
-            has_all_words = name <= text.words
-            reasons.append(_explain(share, is_one_of_several, has_all_words))
+            reason = _explain(
+                share,
+                is_one_of_several=bool(has_several_names[label]),
+                has_all_words=name <= text.words,
+            )
+            reasons.append(reason)
         return reasons
 
 
@@ -70,7 +73,9 @@ def tokens_in(text: str, html: bool = False) -> set[str]:
     return {span.token for span in find_token_spans(text, html)}
 
 
-def _explain(share: float, is_one_of_several: bool, has_all_words: bool) -> dict[str, Any] | None:
+def _explain(
+    share: float, *, is_one_of_several: bool, has_all_words: bool
+) -> dict[str, Any] | None:
     """Describe how much of a name is in a text.
 
     A text that has the features of a name may have other forms of its words; ``has_all_words`` says
