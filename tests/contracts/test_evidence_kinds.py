@@ -115,7 +115,7 @@ def test_the_page_says_it_in_its_languages(with_letters) -> None:
     )
     for language in LANGUAGES:
         sentence = LettersOfName.wording.translations[language]
-        assert pages.words(language)["evidence"][LettersOfName.name] == sentence
+        assert pages.load_page_words(language)["evidence"][LettersOfName.name] == sentence
         assert sentence in shown[language].body.decode()
 
 

@@ -183,7 +183,7 @@ def test_other_suggestions_are_named() -> None:
     names = [get_display_name(make_label_entry(predictor, label)) for label in range(3)]
     chosen = [1], [1, 0], [0, 2, 1]
     texts = [
-        other_candidates._reason(labels, [names[label] for label in labels])["text"]
+        other_candidates._explain(labels, [names[label] for label in labels])["text"]
         for labels in chosen
     ]
     assert texts == [

@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse
-from fit_plain_evidence import PLAIN_COLUMNS, PLAIN_KINDS, fit_plain_evidence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from plain_evidence import PLAIN_COLUMNS, PLAIN_KINDS, fit_plain_evidence
 from scipy.special import expit
 from scipy.stats import wasserstein_distance
 from sklearn.ensemble import HistGradientBoostingClassifier

@@ -1,8 +1,8 @@
 """Two models of texts with hostile names, and a service of one of them."""
 
 import pytest
-from fit_plain_evidence import fit_plain_evidence
 from hostile_table import HOSTILE, write_texts
+from plain_evidence import fit_plain_evidence
 from running_service import running_service
 from synthetic import prepare_and_train
 
