@@ -82,8 +82,8 @@ def place(tmp_path):
 @pytest.fixture
 def fake_sys(tmp_path, monkeypatch):
     """An empty /sys to fill, and a folder for what jobs share."""
-    monkeypatch.setattr(topology, "SYS", tmp_path / "sys")
-    monkeypatch.setattr(shared_files, "MEMORY", tmp_path)
+    monkeypatch.setattr(topology, "SYS_FOLDER", tmp_path / "sys")
+    monkeypatch.setattr(shared_files, "MEMORY_FOLDER", tmp_path)
     return FakeSys(tmp_path / "sys")
 
 
