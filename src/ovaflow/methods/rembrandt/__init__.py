@@ -1,3 +1,4 @@
-"""Rembrandt: labels embedded in few dimensions, predicted there, and decoded (Mineiro and
-Karampatziakis 2015).
+"""Rembrandt: labels are embedded in few dimensions, predicted there, and decoded.
+
+By Mineiro and Karampatziakis (2015).
 """

@@ -25,19 +25,22 @@ class RembrandtClassifier(LabelClassifier):
     passes : int
         Subspace iterations that compute the embedding.
     ridge : float or list of float
-        Regularisation of the least-squares fits; from a list, the best on held-out instances.
+        Regularization of the least-squares fits; from a list, the best on held-out instances.
     seed : int
         Seed of all random draws.
-    decoder : str ``"softmax"``, ``"logistic"`` (a loss for each label) or ``"auto"``: softmax if
-        every instance has one label.
-    features : str Features of the decoder: ``"linear"``, or random cosine features of a
-        ``"gaussian"`` or ``"laplacian"`` kernel.
+    decoder : str
+        ``"softmax"``, ``"logistic"`` (a loss for each label) or ``"auto"``: softmax if every
+        instance has one label.
+    features : str
+        Features of the decoder: ``"linear"``, or random cosine features of a ``"gaussian"`` or
+        ``"laplacian"`` kernel.
     random_features : int
         Number of random features.
     bandwidth : float, optional
         Bandwidth of the kernel; None: chosen on held-out instances.
-    decoder_C : float or list of float, optional Weight of the losses; from a list, the best on
-        held-out instances; None: 1, kernels 30, softmax 500.
+    decoder_C : float or list of float, optional
+        Weight of the losses; from a list, the best on held-out instances; None: 1, kernels 30,
+        softmax 500.
     decoder_epsilon : float
         Logistic decoder: relative gradient norm at which the solver stops.
     held_out : float
@@ -61,4 +64,5 @@ class RembrandtClassifier(LabelClassifier):
     method = "rembrandt"
 
     def _has_one_label(self) -> bool:
+        """Return whether the decoder ranks one label per instance."""
         return self.model_.parameters["train"]["decoder"] == SOFTMAX

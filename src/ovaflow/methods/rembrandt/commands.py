@@ -1,7 +1,8 @@
-"""Commands of Rembrandt."""
+"""Subcommands of Rembrandt."""
 
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import click
 
@@ -22,6 +23,7 @@ from ovaflow.methods.rembrandt.decoder import require_one_label
 from ovaflow.methods.rembrandt.description import describe_embedding
 from ovaflow.methods.rembrandt.embedding import Embedding, compute_embedding
 from ovaflow.methods.rembrandt.projection import Projected, project_instances
+from ovaflow.methods.rembrandt.settings import Embed, ProjectInstances, TuneDecoder
 from ovaflow.methods.rembrandt.tuning import tune_decoder, write_tuned
 from ovaflow.storage.texts import write_json
 
@@ -35,26 +37,28 @@ from ovaflow.storage.texts import write_json
 )
 @THREADS_OPTION
 @output_option("Embedding file to write.")
-def embed_command(dataset, for_softmax, threads, output, settings) -> None:
+def embed_command(
+    dataset: Path, for_softmax: bool, threads: int, output: Path, settings: Embed
+) -> None:
     """Embed the labels of DATASET (dataset.h5) in a few dimensions, and fit the projection into
     them.
     """
     opened = open_dataset(dataset)
-    started = time.process_time()
+    start = time.process_time()
     if for_softmax:
         require_one_label(opened)
     embedding = compute_embedding(opened, settings, threads)
-    seconds = time.process_time() - started
-    replace(embedding, core_seconds=seconds, peak_rss_bytes=read_peak_rss()).write(
-        output, dataset=opened
-    )
+    seconds = time.process_time() - start
+    embedding = replace(embedding, core_seconds=seconds, peak_rss_bytes=read_peak_rss())
+    embedding.write(output, dataset=opened)
     for ridge, error in embedding.held_out_errors.items():
         click.echo(f"ridge {ridge:g}: squared error {error:.4f} on held-out instances")
-    fewer = (
-        "" if embedding.rank >= settings.rank else f" (the data have no more than {embedding.rank})"
+    dimensions = f"{embedding.rank} dimensions"
+    if embedding.rank < settings.rank:
+        dimensions += f" (the data have no more than {embedding.rank})"
+    click.echo(
+        f"{output}: {opened.n_labels:,} labels in {dimensions}, {format_duration(seconds)} of core time"
     )
-    dimensions = f"{embedding.rank} dimensions{fewer}, {format_duration(seconds)} of core time"
-    click.echo(f"{output}: {opened.n_labels:,} labels in {dimensions}")
 
 
 @click.command("project")
@@ -63,17 +67,20 @@ def embed_command(dataset, for_softmax, threads, output, settings) -> None:
 @step_options("project")
 @THREADS_OPTION
 @output_option("Projected training set to write.")
-def project_command(dataset, embedding, threads, output, settings) -> None:
+def project_command(
+    dataset: Path, embedding: Path, threads: int, output: Path, settings: ProjectInstances
+) -> None:
     """Project the training instances of DATASET (dataset.h5) into an embedding."""
     opened = open_dataset(dataset)
-    started = time.process_time()
-    embedding = Embedding.open(embedding, dataset=opened)
-    made = project_instances(opened, embedding, settings, threads)
-    seconds = embedding.core_seconds + time.process_time() - started
-    peak = max(embedding.peak_rss_bytes, read_peak_rss())
-    replace(made, core_seconds=seconds, peak_rss_bytes=peak).write(output)
-    size = f"{made.dataset.train.X.n_rows:,} instances with {made.projection.n_features:,} features"
-    click.echo(f"{output}: {size}, for a {made.decoder} decoder")
+    start = time.process_time()
+    embedded = Embedding.open(embedding, dataset=opened)
+    projected = project_instances(opened, embedded, settings, threads)
+    seconds = embedded.core_seconds + time.process_time() - start
+    peak = max(embedded.peak_rss_bytes, read_peak_rss())
+    replace(projected, core_seconds=seconds, peak_rss_bytes=peak).write(output)
+    n = projected.dataset.train.X.n_rows
+    size = f"{n:,} instances with {projected.projection.n_features:,} features"
+    click.echo(f"{output}: {size}, for a {projected.decoder} decoder")
 
 
 @click.command("tune-decoder")
@@ -83,7 +90,14 @@ def project_command(dataset, embedding, threads, output, settings) -> None:
 @step_options("tune-decoder")
 @THREADS_OPTION
 @output_option("Settings of the decoder to write (decoder.json).")
-def tune_decoder_command(projected, dataset, embedding, threads, output, settings) -> None:
+def tune_decoder_command(
+    projected: Path,
+    dataset: Path,
+    embedding: Path,
+    threads: int,
+    output: Path,
+    settings: TuneDecoder,
+) -> None:
     """Choose the decoder's settings on held-out instances of PROJECTED (by ovaflow project)."""
     source = open_dataset(dataset)
     opened = Projected.open(projected, dataset=source)
@@ -104,12 +118,12 @@ def tune_decoder_command(projected, dataset, embedding, threads, output, setting
 @DATASET_OPTION
 @THREADS_OPTION
 @output_option("Description to write, for the report.")
-def describe_embedding_command(embedding, dataset, threads, output) -> None:
+def describe_embedding_command(embedding: Path, dataset: Path, threads: int, output: Path) -> None:
     """Measure EMBEDDING (by ovaflow embed): spectrum, quality by rank on the test instances,
     nearest labels.
     """
     opened = open_dataset(dataset)
-    described = describe_embedding(Embedding.open(embedding, dataset=opened), opened, threads)
-    write_json(output, "embedding-description", described)
-    for point in described["points"]:
+    openapi_checks = describe_embedding(Embedding.open(embedding, dataset=opened), opened, threads)
+    write_json(output, "embedding-description", openapi_checks)
+    for point in openapi_checks["points"]:
         click.echo(f"rank {point['rank']}: {format_at_cutoffs(point, 'P')}")

@@ -1,5 +1,7 @@
-"""Memory of the jobs of Rembrandt, by the sizes of their inputs; see
-:mod:`ovaflow.estimate.demand`.
+"""Memory of Rembrandt's jobs, estimated from the sizes of their inputs.
+
+See :mod:`ovaflow.estimate.demand`. Dense matrices of float32 are counted, with factors for copies
+that were measured.
 """
 
 import math
@@ -11,28 +13,30 @@ from ovaflow.settings.configuration import Config
 
 
 def embedding_memory_mb(config: Config, run: str, shape: Shape, megabytes: float) -> int:
+    """Estimate the memory, in MB, of a job that embeds labels; ``megabytes``: size of its inputs."""
     settings = config.section("rembrandt", run=run)
     threads = config.train_settings(run).threads
-    n, d, labels, _ = shape
-    columns = _columns(settings, d)
-    embedded = _dense(columns, labels)
-    fit = threads * _dense(64, 3 * n + 6 * d) + _dense(columns, 2 * n + d)
+    n, d, n_labels, _ = shape
+    columns = _count_columns(settings, d)
+    embedded = _dense_mb(columns, n_labels)
+    fit = threads * _dense_mb(64, 3 * n + 6 * d) + _dense_mb(columns, 2 * n + d)
     return int(PROGRAM_MEGABYTES + 3 * megabytes + 1.1 * (embedded + max(embedded, fit)))
 
 
 def projecting_memory_mb(config: Config, run: str, shape: Shape, megabytes: float) -> int:
+    """Estimate the memory, in MB, of a job that projects instances."""
     settings = config.section("rembrandt", run=run)
     n, d, _, _ = shape
-    columns = _columns(settings, d)
-    features = columns if settings.features == "linear" else settings.random_features
-    matrices = _dense(columns, 2 * n + 2 * d) + _dense(features, 2 * n)
+    columns = _count_columns(settings, d)
+    features = columns
+    if settings.features != "linear":
+        features = settings.random_features
+    matrices = _dense_mb(columns, 2 * n + 2 * d) + _dense_mb(features, 2 * n)
     return int(PROGRAM_MEGABYTES + 2 * megabytes + 1.25 * matrices)
 
 
 def tuning_memory_mb(config: Config, run: str, shape: Shape, megabytes: float) -> int:
-    """Memory of a job that chooses a decoder's settings, for which the instances are projected once
-    more.
-    """
+    """Estimate the memory, in MB, of a job that tunes a decoder: it also projects instances."""
     return (
         decoding_memory_mb(config, run, shape, 1)
         + projecting_memory_mb(config, run, shape, megabytes)
@@ -41,34 +45,41 @@ def tuning_memory_mb(config: Config, run: str, shape: Shape, megabytes: float) -
 
 
 def decoding_memory_mb(config: Config, run: str, shape: Shape, shards: int) -> int:
-    """Memory of a job that trains a decoder; softmax holds its weights some hundred times."""
+    """Estimate the memory, in MB, of a job that trains a decoder.
+
+    Softmax holds its weights about a hundred times.
+    """
     settings = config.section("rembrandt", run=run)
     threads = config.train_settings(run).threads
-    n, features, labels, positives = shape
-    d = _decoded_features(settings, features)
-    if settings.decoder == "softmax" or (settings.decoder == "auto" and positives == n):
-        weights = _dense(d, 120 * labels) + _dense(2048, (4 + threads) * labels)
-        others = _dense(300, n) + min(512, _dense(2 * d * d, labels))
+    n, n_features, n_labels, n_positives = shape
+    d = _count_decoder_features(settings, n_features)
+    has_one_label = settings.decoder == "auto" and n_positives == n
+    if settings.decoder == "softmax" or has_one_label:
+        weights = _dense_mb(d, 120 * n_labels) + _dense_mb(2048, (4 + threads) * n_labels)
+        others = _dense_mb(300, n) + min(512, _dense_mb(2 * d * d, n_labels))
     else:
-        weights = _dense(d, 4 * labels / shards)
-        others = _dense(128 * threads, n)
-    return int(PROGRAM_MEGABYTES + 4 * _dense(d, n) + 1.25 * (weights + others))
+        weights = _dense_mb(d, 4 * n_labels / shards)
+        others = _dense_mb(128 * threads, n)
+    return int(PROGRAM_MEGABYTES + 4 * _dense_mb(d, n) + 1.25 * (weights + others))
 
 
-def _dense(columns: float, rows: float) -> float:
+def _dense_mb(columns: float, rows: float) -> float:
+    """Return the size of a dense matrix of float32, in MB."""
     return 4 * columns * rows / 1e6
 
 
-def _columns(settings: Rembrandt, features: int) -> int:
-    """Columns of a run's dense matrices, in panels of 64."""
-    columns = features if settings.embedding == "none" else settings.rank + settings.oversampling
+def _count_columns(settings: Rembrandt, n_features: int) -> int:
+    """Return the number of columns of a run's dense matrices, in panels of 64."""
+    columns = settings.rank + settings.oversampling
+    if settings.embedding == "none":
+        columns = n_features
     return 64 * math.ceil(columns / 64)
 
 
-def _decoded_features(settings: Rembrandt, features: int) -> int:
-    """Features of a decoder, which are those of the instances, their projection, or drawn at
-    random.
-    """
+def _count_decoder_features(settings: Rembrandt, n_features: int) -> int:
+    """Return the number of features of a decoder."""
     if settings.features != "linear":
         return settings.random_features
-    return features if settings.embedding == "none" else settings.rank
+    if settings.embedding == "none":
+        return n_features
+    return settings.rank

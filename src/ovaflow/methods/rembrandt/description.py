@@ -1,12 +1,17 @@
 """Description of an embedding: spectrum, quality by rank, and nearest labels."""
 
+from typing import Any
+
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.evaluation import ranking
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.evaluation.metric import CUTOFFS, find_cutoffs
+from ovaflow.evaluation.ranking import precision_of_hits
+from ovaflow.methods.rembrandt.embedding import Embedding
 from ovaflow.methods.rembrandt.model_file import predict_embedded
 from ovaflow.methods.rembrandt.panels import (
+    count_panels,
     from_panels,
     make_row_blocks,
     multiply_panels,
@@ -14,21 +19,28 @@ from ovaflow.methods.rembrandt.panels import (
 )
 from ovaflow.methods.rembrandt.projection import Projection
 from ovaflow.model.ranked_labels import find_hits
-from ovaflow.sparse.csr import select_rows
+from ovaflow.sparse.csr import CSR, select_rows
 
 MAX_CURVE_INSTANCES = 5000
-"""Test instances that ranks are measured on; a random sample if there are more."""
+"""Test instances on which ranks are measured; a random sample if there are more."""
 
 MEASURED_RANKS = 8
+"""Number of ranks that are measured: that of the embedding, half of it, a quarter and so on."""
+
 SAMPLED_LABELS = 12
+"""Labels whose nearest labels are listed."""
+
 NEIGHBOURS_PER_LABEL = 5
-_SHRINKAGE = 1e-6
-_SOLVED = 8192
-"""Labels whose decoder is solved for at a time, in double precision."""
+
+_DECODER_RIDGE = 1e-6
+"""Ridge of the least-squares decoder, relative to the mean diagonal entry of the Gram matrix."""
+
+_SOLVED_LABELS = 8192
+"""Labels whose decoder is solved at a time, in double precision."""
 
 
-def describe_embedding(embedding, dataset, threads=1):
-    """Spectrum, quality by rank, and nearest labels of an embedding, as a dict for JSON."""
+def describe_embedding(embedding: Embedding, dataset: Dataset, threads: int = 1) -> dict[str, Any]:
+    """Compute spectrum, quality by rank and nearest labels of an embedding, for JSON."""
     if not dataset.test.X.n_rows:
         raise InputError(
             "no test instances", path=dataset.path, remedy="give a dataset with test instances"
@@ -37,50 +49,82 @@ def describe_embedding(embedding, dataset, threads=1):
     return {
         "eigenvalues": embedding.eigenvalues.tolist(),
         "label_covariance": embedding.label_covariance.tolist(),
-        "points": _quality_by_rank(embedding, dataset, counts, threads),
-        "neighbours": find_nearest_labels(_scaled(embedding), counts),
+        "points": _measure_ranks(embedding, dataset, counts, threads),
+        "neighbours": find_nearest_labels(_scale_vectors(embedding), counts),
     }
 
 
-def _scaled(embedding):
-    """V Sigma, with the inner products of the predicted labels; V if nothing was decomposed."""
+def _scale_vectors(embedding: Embedding) -> np.ndarray:
+    """Return V Sigma, with the inner products of the predicted labels; V without eigenvalues."""
     if not len(embedding.eigenvalues) or not embedding.vectors.shape[1]:
         return embedding.vectors
     return embedding.vectors * np.sqrt(np.maximum(embedding.eigenvalues, 0)).astype(np.float32)
 
 
-def _quality_by_rank(embedding, dataset, counts, threads):
-    """P@k of the first dimensions with a least-squares decoder: one embedding shows all ranks."""
+def _measure_ranks(
+    embedding: Embedding, dataset: Dataset, counts: np.ndarray, threads: int
+) -> list[dict[str, float]]:
+    """Compute P@k of the first dimensions with a least-squares decoder, for some ranks.
+
+    One embedding shows all ranks, since its dimensions are ordered.
+    """
     if not embedding.vectors.shape[1] and not len(embedding.eigenvalues):
         return []
-    rows = np.arange(dataset.test.X.n_rows)
-    if len(rows) > MAX_CURVE_INSTANCES:
-        rows = np.sort(np.random.default_rng(0).choice(rows, MAX_CURVE_INSTANCES, replace=False))
-    X = select_rows(dataset.test.X, rows)
-    Y = select_rows(dataset.test.Y, rows)
-    with parallel_map(threads) as each:
-        panels = multiply_panels(dataset.train.X, embedding.projection, each)
-        sums = multiply_panels(dataset.positives, panels, each)
+    X, Y = _sample_test_instances(dataset)
+    with parallel_map(threads) as parallel:
+        panels = multiply_panels(dataset.train.X, embedding.projection, parallel)
+        sums = multiply_panels(dataset.positives, panels, parallel)
         Z = from_panels(panels, embedding.rank, np.float32)
         gram = (Z.T @ Z).astype(np.float64)
+    ridge = _DECODER_RIDGE * np.trace(gram) / len(gram)
     points = []
-    for rank in sorted({-(-embedding.rank // 2**halvings) for halvings in range(MEASURED_RANKS)}):
-        part = gram[:rank, :rank] + _SHRINKAGE * np.trace(gram) / len(gram) * np.eye(rank)
+    for rank in _list_ranks(embedding.rank):
+        part = gram[:rank, :rank] + ridge * np.eye(rank)
         decoder = np.zeros((dataset.n_labels, rank + 1), np.float32)
-        for labels in make_row_blocks(dataset.n_labels, _SOLVED):
-            decoder[labels, :rank] = np.linalg.solve(part, from_panels(sums[:, labels], rank).T).T
-        first = Projection(embedding.projection[: -(-rank // embedding.projection.shape[2])], rank)
-        ids, _ = predict_embedded(first, decoder, counts > 0, X, max(CUTOFFS), threads)
+        for labels in make_row_blocks(dataset.n_labels, _SOLVED_LABELS):
+            moments = from_panels(sums[:, labels], rank)
+            decoder[labels, :rank] = np.linalg.solve(part, moments.T).T
+        projection = Projection(embedding.projection[: count_panels(rank)], rank)
+        ids, _ = predict_embedded(projection, decoder, counts > 0, X, max(CUTOFFS), threads)
         hits = find_hits(ids, Y)
-        points.append(
-            {"rank": rank}
-            | {f"P@{k}": ranking.precision_of_hits(hits, k) for k in find_cutoffs(Y.n_columns)}
-        )
+        point: dict[str, float] = {"rank": rank}
+        for k in find_cutoffs(Y.n_columns):
+            point[f"P@{k}"] = precision_of_hits(hits, k)
+        points.append(point)
     return points
 
 
-def find_nearest_labels(vectors, counts):
-    """Neighbours by cosine of labels drawn in proportion to the root of their counts."""
+def _sample_test_instances(dataset: Dataset) -> tuple[CSR, CSR]:
+    """Return features and labels of the test instances, or of a random sample of them."""
+    rows = np.arange(dataset.test.X.n_rows)
+    if len(rows) > MAX_CURVE_INSTANCES:
+        generator = np.random.default_rng(0)
+        rows = np.sort(generator.choice(rows, MAX_CURVE_INSTANCES, replace=False))
+    return select_rows(dataset.test.X, rows), select_rows(dataset.test.Y, rows)
+
+
+def _list_ranks(rank: int) -> list[int]:
+    """List a rank, its half, its quarter and so on, rounded up, in ascending order."""
+    return sorted({-(-rank // 2**halvings) for halvings in range(MEASURED_RANKS)})
+
+
+def find_nearest_labels(vectors: np.ndarray, counts: np.ndarray) -> list[dict[str, Any]]:
+    """Find neighbours by cosine of some labels.
+
+    Labels are drawn in proportion to the square root of their counts.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (l, k)
+        Embedded labels.
+    counts : ndarray of int, shape (l,)
+        Number of positives of each label.
+
+    Returns
+    -------
+    list of dict
+        ``label``, and ``nearest``: pairs of a label and its cosine, the largest first.
+    """
     if not vectors.size:
         return []
     lengths = np.sqrt(np.einsum("jk,jk->j", vectors, vectors, dtype=np.float64))
@@ -88,9 +132,8 @@ def find_nearest_labels(vectors, counts):
     size = min(SAMPLED_LABELS, int((chances > 0).sum()))
     if not size:
         return []
-    drawn = np.random.default_rng(0).choice(
-        len(counts), size, replace=False, p=chances / chances.sum()
-    )
+    generator = np.random.default_rng(0)
+    drawn = generator.choice(len(counts), size, replace=False, p=chances / chances.sum())
     entries = []
     for label in drawn[np.argsort(-counts[drawn], kind="stable")].tolist():
         cosines = np.full(len(counts), -np.inf)

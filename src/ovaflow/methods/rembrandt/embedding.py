@@ -1,23 +1,30 @@
 """The embeddings: Rembrandt's, and those that the paper compares it with (Algorithms 1 and 2)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.methods.rembrandt.least_squares import LeastSquares
 from ovaflow.methods.rembrandt.panels import (
+    Map,
+    count_panels,
     from_panels,
     make_row_blocks,
     multiply_panels,
     parallel_map,
+    run_blocks,
     to_panels,
     with_transpose,
     zero_panels,
 )
-from ovaflow.sparse.csr import select_rows, transpose
+from ovaflow.methods.rembrandt.settings import Embed
+from ovaflow.sparse.csr import CSR, select_rows, transpose
 from ovaflow.sparse.panel import PANEL_WIDTH
 from ovaflow.storage.artifact import Artifact
 
@@ -28,7 +35,7 @@ NO_EMBEDDING = "none"
 """No embedding: the decoder takes the features as they are."""
 
 MAX_IDENTITY_FEATURES = 4096
-"""Features of which a decoder can be trained without an embedding: the identity is stored in full.
+"""Features up to which a decoder can be trained without an embedding: the identity is stored in full.
 """
 
 HELD_OUT_SHARE = 0.1
@@ -36,19 +43,53 @@ HELD_OUT_SHARE = 0.1
 
 _BLOCK_ROWS = 8192
 
+Multiply = Callable[[np.ndarray], np.ndarray]
+"""Multiplies a symmetric matrix A by Q in panels; the product may overwrite Q."""
 
-def compute_top_eigenvectors(multiply, size, rank, oversampling, passes, seed, each=map):
-    """Leading eigenvectors of A >= 0, in panels, and eigenvalues; ``multiply(Q)`` is A Q, which it
-    may put into Q.
+
+def compute_top_eigenvectors(
+    multiply: Multiply,
+    size: int,
+    rank: int,
+    oversampling: int,
+    passes: int,
+    seed: int,
+    parallel: Map = map,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute leading eigenvectors of A >= 0 by randomized subspace iteration.
+
+    Parameters
+    ----------
+    multiply : callable
+        Multiplies A by panels.
+    size : int
+        Number of rows of A.
+    rank : int
+        Number of eigenvectors.
+    oversampling : int
+        Extra dimensions of the subspace.
+    passes : int
+        Number of iterations before the last product.
+    seed : int
+        Seed of the first subspace.
+    parallel : callable, default=map
+        By :func:`parallel_map`.
+
+    Returns
+    -------
+    vectors : ndarray of float32, shape (ceil(k / 64), size, 64)
+        Eigenvectors in panels; k is ``rank``, or less where A has a lower rank.
+    values : ndarray of float64, shape (k,)
+        Eigenvalues.
     """
     Q = _draw_panels(size, min(rank + oversampling, size), seed)
     for _ in range(passes):
-        Q, _ = _orthonormal(multiply(Q), rank + oversampling, each)
-    return _orthonormal(multiply(Q), rank, each)
+        Q, _ = _orthonormalize(multiply(Q), rank + oversampling, parallel)
+    return _orthonormalize(multiply(Q), rank, parallel)
 
 
-def _draw_panels(n, s, seed):
-    """Normal random numbers, as many rows at a time as double precision has room for."""
+def _draw_panels(n: int, s: int, seed: int) -> np.ndarray:
+    """Draw normal random numbers, in blocks of rows since they are in double precision."""
     generator = np.random.default_rng(seed)
     panels = zero_panels(n, s)
     for rows in make_row_blocks(n, _BLOCK_ROWS):
@@ -56,245 +97,333 @@ def _draw_panels(n, s, seed):
     return panels
 
 
-def _orthonormal(panels, rank, each):
-    """Leading left singular vectors of B, in its place, and singular values."""
-    # from B^T B, which squares the condition: in double precision of entries in single precision
-    # that loses nothing
+def _orthonormalize(panels: np.ndarray, rank: int, parallel: Map) -> tuple[np.ndarray, np.ndarray]:
+    """Replace B by its leading left singular vectors; return these and the singular values.
+
+    They are computed from B^T B. That squares the condition, but loses nothing in double precision
+    for entries in single precision.
+    """
     blocks = make_row_blocks(panels.shape[1], _BLOCK_ROWS)
     width = PANEL_WIDTH * len(panels)
 
-    def square(rows):
+    def compute_gram(rows: slice) -> np.ndarray:
         part = from_panels(panels[:, rows], width)
         return part.T @ part
 
-    squares, vectors = scipy.linalg.eigh(sum(each(square, blocks)))
+    squares, vectors = scipy.linalg.eigh(sum(parallel(compute_gram, blocks)))
     values = np.sqrt(np.maximum(squares[::-1], 0))
-    kept = min(rank, int((values > np.finfo(np.float32).eps * values.max(initial=0)).sum()))
-    values, rotation = values[:kept], vectors[:, ::-1][:, :kept] / values[:kept]
-    n_panels = -(-kept // PANEL_WIDTH)
+    is_nonzero = values > np.finfo(np.float32).eps * values.max(initial=0)
+    kept = min(rank, int(is_nonzero.sum()))
+    values = values[:kept]
+    rotation = vectors[:, ::-1][:, :kept] / values
+    n_panels = count_panels(kept)
 
-    def rotate(rows) -> None:
+    def rotate(rows: slice) -> None:
         panels[:n_panels, rows] = to_panels(from_panels(panels[:, rows], width) @ rotation)
 
-    for _ in each(rotate, blocks):
-        pass
+    run_blocks(parallel, rotate, blocks)
     panels = panels[:n_panels]
     for panel in panels:
-        # eigenvectors have no sign: the largest entry is made positive
+        # the sign of an eigenvector is arbitrary: the largest entry is made positive
         panel *= np.where(-panel.min(axis=0) > panel.max(axis=0), np.float32(-1), np.float32(1))
     return panels, values
 
 
+def _no_vectors() -> np.ndarray:
+    return np.empty((0, 0), np.float32)
+
+
+def _no_values() -> np.ndarray:
+    return np.empty(0)
+
+
 @dataclass(frozen=True)
 class Embedding(Artifact, kind="embedding", made_from=("dataset",)):
-    """An embedding of the labels, and how instances are brought into it."""
+    """An embedding of the labels, and the projection of instances into it."""
 
     # float32 (l, k), R: one row per label; empty where features alone were embedded
-    vectors: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.float32), kw_only=True)
-    # float64 (k,); of what was decomposed, divided by the number of instances; empty for a random
+    vectors: np.ndarray = field(default_factory=_no_vectors, kw_only=True)
+    # float64 (k,); of the decomposed matrix, divided by the number of instances; empty for a random
     # embedding
-    eigenvalues: np.ndarray = field(default_factory=lambda: np.empty(0), kw_only=True)
+    eigenvalues: np.ndarray = field(default_factory=_no_values, kw_only=True)
     # float64; leading eigenvalues of Y^T Y / n, of the paper's figure 1b
-    label_covariance: np.ndarray = field(default_factory=lambda: np.empty(0), kw_only=True)
+    label_covariance: np.ndarray = field(default_factory=_no_values, kw_only=True)
     projection: np.ndarray  # float32 (ceil(k / 64), d, 64), W in panels
-    labels: int
-    rank: int  # k, after what the data have
-    iterations: int = field(
-        default=0, kw_only=True
-    )  # of the last least-squares fit; 0 where it was direct
+    labels: int  # l
+    rank: int  # k, at most the rank of the data
+    # of the last least-squares fit; 0 where it was direct
+    iterations: int = field(default=0, kw_only=True)
     core_seconds: float = field(default=0.0, kw_only=True)  # processor time
     peak_rss_bytes: int = field(default=0, kw_only=True)
 
     @property
-    def ridge(self):
-        """The regularisation of the least-squares fits."""
+    def ridge(self) -> float:
+        """The regularization of the least-squares fits."""
         return self.parameters.get("ridge", 0.0)
 
     @property
-    def held_out_errors(self):
-        """Squared error of the predicted labels on held-out instances, as a share of the labels'
-        squares, by ridge.
+    def held_out_errors(self) -> dict[float, float]:
+        """Squared errors on held-out instances by ridge; empty if only one ridge was given.
 
-        Empty where there was no choice.
+        They are errors of the predicted labels, divided by the sum of the labels' squares.
         """
-        return {
-            float(ridge): error
-            for ridge, error in self.parameters.get("held_out_errors", {}).items()
-        }
+        errors = self.parameters.get("held_out_errors", {})
+        return {float(ridge): error for ridge, error in errors.items()}
 
 
-class _Problem:
+class _EmbeddingProblem:
     """Features, labels and positives, and the threads that multiply by them."""
 
-    def __init__(self, X, Y, positives, settings, each, progress) -> None:
+    def __init__(
+        self,
+        X: CSR,
+        Y: CSR,
+        positives: CSR,
+        settings: Embed,
+        parallel: Map,
+        progress: Progress,
+    ) -> None:
         self.X = X
         self.Y = Y
         self.positives = positives
         self.settings = settings
-        self.each = each
+        self.parallel = parallel
         self.progress = progress
-        self.fit = LeastSquares(X, settings.ridges[0], each)
+        self.fit = LeastSquares(X, settings.ridges[0], parallel)
 
-    def times_labels(self, panels):
-        """Y P."""
-        return multiply_panels(self.Y, panels, self.each)
+    def multiply_labels(self, panels: np.ndarray) -> np.ndarray:
+        """Compute Y P."""
+        return multiply_panels(self.Y, panels, self.parallel)
 
-    def times_positives(self, panels, out):
-        """Y^T P."""
-        return multiply_panels(self.positives, panels, self.each, out)
+    def multiply_positives(self, panels: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Compute Y^T P."""
+        return multiply_panels(self.positives, panels, self.parallel, out)
 
-    def decompose(self, multiply, size, **other):
-        """Leading eigenvectors of a matrix given by its products, which whoever waits can count."""
+    def multiply_covariance(self, Q: np.ndarray) -> np.ndarray:
+        """Compute Y^T Y Q."""
+        return self.multiply_positives(self.multiply_labels(Q), Q)
 
-        def counted(Q):
+    def multiply_predictions(self, Q: np.ndarray) -> np.ndarray:
+        """Compute Y^T X Z with Z = argmin |Y Q - X Z|^2 (Algorithm 2, lines 6 and 7)."""
+        fitted = self.fit.solve(self.multiply_labels(Q))
+        return self.multiply_positives(multiply_panels(self.X, fitted, self.parallel), Q)
+
+    def fit_labels(self, vectors: np.ndarray) -> np.ndarray:
+        """Compute W = argmin |Y R - X W|^2 (Algorithm 3, line 4)."""
+        fitted = self.fit.solve(self.multiply_labels(vectors))
+        self.progress.advance()
+        return fitted
+
+    def decompose(
+        self,
+        multiply: Multiply,
+        size: int,
+        oversampling: int | None = None,
+        passes: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Compute leading eigenvectors of a matrix given by its products, which are counted.
+
+        ``oversampling`` and ``passes`` are by default those of the settings.
+        """
+
+        def multiply_and_count(Q: np.ndarray) -> np.ndarray:
             product = multiply(Q)
             self.progress.advance()
             return product
 
         settings = self.settings
-        how = {"oversampling": settings.oversampling, "passes": settings.passes} | other
+        if oversampling is None:
+            oversampling = settings.oversampling
+        if passes is None:
+            passes = settings.passes
         return compute_top_eigenvectors(
-            counted, size, settings.rank, seed=settings.seed, each=self.each, **how
-        )
-
-    def times_predictions(self, Q):
-        """Y^T X Z with Z = argmin |Y Q - X Z|^2 (Algorithm 2, lines 6 and 7)."""
-        fitted = self.fit.solve(self.times_labels(Q))
-        return self.times_positives(multiply_panels(self.X, fitted, self.each), Q)
-
-    def fit_labels(self, vectors):
-        """W = argmin |Y R - X W|^2 (Algorithm 3, line 4)."""
-        fitted = self.fit.solve(self.times_labels(vectors))
-        self.progress.advance()
-        return fitted
-
-    def label_covariance(self):
-        """Eigendecomposition of Y^T Y."""
-        return self.decompose(
-            lambda Q: self.times_positives(self.times_labels(Q), Q), self.Y.n_columns
+            multiply_and_count,
+            size,
+            settings.rank,
+            oversampling=oversampling,
+            passes=passes,
+            seed=settings.seed,
+            parallel=self.parallel,
         )
 
 
-def _rembrandt(problem):
-    return problem.decompose(problem.times_predictions, problem.Y.n_columns)
+def _embed_by_predictions(problem: _EmbeddingProblem) -> tuple[np.ndarray, np.ndarray]:
+    """Compute Rembrandt's embedding (Algorithm 2)."""
+    return problem.decompose(problem.multiply_predictions, problem.Y.n_columns)
 
 
-def _compressed_sensing(problem):
-    """Algorithm 2 with p = 0 and q = 0: "a whitened random projection of the labels" (paper, sec.
-    2.4).
+def _embed_randomly(problem: _EmbeddingProblem) -> tuple[np.ndarray, np.ndarray]:
+    """Compute "a whitened random projection of the labels" (paper, sec. 2.4).
+
+    That is Algorithm 2 with p = 0 and q = 0.
     """
     return problem.decompose(
-        problem.times_predictions, problem.Y.n_columns, oversampling=0, passes=0
+        problem.multiply_predictions, problem.Y.n_columns, oversampling=0, passes=0
     )
 
 
-def _principal_features(problem):
+def _embed_by_covariance(problem: _EmbeddingProblem) -> tuple[np.ndarray, np.ndarray]:
+    """Compute eigenvectors and eigenvalues of Y^T Y."""
+    return problem.decompose(problem.multiply_covariance, problem.Y.n_columns)
+
+
+def _compute_principal_features(problem: _EmbeddingProblem) -> tuple[np.ndarray, np.ndarray]:
+    """Compute eigenvectors and eigenvalues of X^T X."""
     X, columns = with_transpose(problem.X)
 
-    def multiply(Q):
-        return multiply_panels(columns, multiply_panels(X, Q, problem.each), problem.each, Q)
+    def multiply(Q: np.ndarray) -> np.ndarray:
+        product = multiply_panels(X, Q, problem.parallel)
+        return multiply_panels(columns, product, problem.parallel, Q)
 
     return problem.decompose(multiply, X.n_columns)
 
 
 LABEL_EMBEDDINGS = {
-    "rembrandt": _rembrandt,
-    "compressed-sensing": _compressed_sensing,
-    "plst": _Problem.label_covariance,
+    "rembrandt": _embed_by_predictions,
+    "compressed-sensing": _embed_randomly,
+    "plst": _embed_by_covariance,
 }
+"""Embeddings of labels, into which instances are projected by least squares."""
+
 EMBEDDINGS = (*LABEL_EMBEDDINGS, PCA, NO_EMBEDDING)
-"""Embeddings of labels, which instances are brought into by least squares."""
+"""Values of the setting ``embedding``."""
 
 
-def compute_embedding(dataset, settings, threads=1):
-    """Embed labels, or features, and fit the projection into the embedding."""
+class _FittedEmbedding(NamedTuple):
+    vectors: np.ndarray  # R in panels
+    eigenvalues: np.ndarray  # empty for a random embedding
+    projection: np.ndarray  # W in panels
+    rank: int
+
+
+def compute_embedding(dataset: Dataset, settings: Embed, threads: int = 1) -> Embedding:
+    """Embed labels, or features, and fit the projection into the embedding.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    settings : Embed
+    threads : int, default=1
+        Number of threads, which changes no result.
+
+    Returns
+    -------
+    Embedding
+
+    Raises
+    ------
+    InputError
+        If no training instance has a label, if instances have weights, or if there are too many
+        features to go without an embedding.
+    """
     dataset.require_equal_weights("rembrandt")
     if not len(dataset.train.Y.data):
         remedy = "give a dataset whose training instances have labels"
         raise InputError("no training instance has a label", path=dataset.path, remedy=remedy)
     if settings.embedding == NO_EMBEDDING:
-        return _no_embedding(dataset, settings)
-    ridges = settings.ridges if settings.embedding in LABEL_EMBEDDINGS else settings.ridges[:1]
-    errors = {}
-    with parallel_map(threads) as each, Progress("embedding", 0, "passes") as progress:
+        return _make_identity(dataset, settings)
+    ridges = settings.ridges
+    if settings.embedding not in LABEL_EMBEDDINGS:
+        ridges = ridges[:1]
+    errors: dict[float, float] = {}
+    ridge = ridges[0]
+    with parallel_map(threads) as parallel, Progress("embedding", 0, "passes") as progress:
         if len(ridges) > 1:
-            errors = _errors_by_ridge(dataset, settings, ridges, each, progress)
-        best = min(errors, key=errors.get) if errors else ridges[0]
-        whole = dataset.train.X, dataset.train.Y, dataset.positives
-        problem = _Problem(*whole, settings.model_copy(update={"ridge": best}), each, progress)
-        covariance = problem.label_covariance()[1]
-        panels, values, projection, rank = _embed(problem)
+            errors = _measure_ridges(dataset, settings, ridges, parallel, progress)
+            ridge = min(errors, key=errors.__getitem__)
+        problem = _EmbeddingProblem(
+            dataset.train.X,
+            dataset.train.Y,
+            dataset.positives,
+            settings.model_copy(update={"ridge": ridge}),
+            parallel,
+            progress,
+        )
+        _, covariance = _embed_by_covariance(problem)
+        fitted = _embed(problem)
     n = dataset.train.X.n_rows
-    vectors = from_panels(panels, rank if len(panels) else 0, np.float32)
-    chosen = (
-        {"held_out_errors": {f"{ridge:g}": error for ridge, error in errors.items()}}
-        if errors
-        else {}
-    )
+    n_columns = fitted.rank if len(fitted.vectors) else 0
+    parameters = settings.relevant | {"ridge": float(ridge)}
+    if errors:
+        parameters["held_out_errors"] = {f"{each:g}": error for each, error in errors.items()}
     return Embedding(
-        projection,
+        fitted.projection,
         dataset.n_labels,
-        rank,
-        vectors=vectors,
-        eigenvalues=values / n,
+        fitted.rank,
+        vectors=from_panels(fitted.vectors, n_columns, np.float32),
+        eigenvalues=fitted.eigenvalues / n,
         label_covariance=covariance / n,
         iterations=problem.fit.iterations,
-        parameters=settings.relevant | {"ridge": float(best)} | chosen,
+        parameters=parameters,
     )
 
 
-def _no_embedding(dataset, settings):
-    """The features, but for the constant one, which decoders have anyway."""
+def _make_identity(dataset: Dataset, settings: Embed) -> Embedding:
+    """Make the projection that keeps all features but the constant one, which decoders add."""
     d = dataset.train.X.n_columns
-    rank = d - bool(dataset.parameters["bias"])
+    rank = d
+    if dataset.parameters["bias"]:
+        rank -= 1
     if rank > MAX_IDENTITY_FEATURES:
-        message = f"{rank:,} features are too many to decode without an embedding, {MAX_IDENTITY_FEATURES:,} are not"
-        same = "is the same for labels that do not exclude each other"
-        remedy = f"method: one-vs-all with loss: logistic {same}"
+        message = (
+            f"{rank:,} features are too many to decode without an embedding,"
+            f" {MAX_IDENTITY_FEATURES:,} are not"
+        )
+        remedy = (
+            "method: one-vs-all with loss: logistic is the same for labels that do not exclude"
+            " each other"
+        )
         raise InputError(message, path=dataset.path, remedy=remedy)
     return Embedding(
         to_panels(np.eye(d, rank)), dataset.n_labels, rank, parameters=settings.relevant
     )
 
 
-def split_held_out(n, share, seed):
-    """Instances that are fitted and a share that is held out, both ascending."""
+def split_held_out(n: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Divide n instances into those that are fitted and a share that is held out, both ascending."""
     order = np.random.default_rng(seed).permutation(n)
     size = max(1, round(share * n))
     return np.sort(order[size:]), np.sort(order[:size])
 
 
-def _embed(problem):
-    """Embedding in panels, eigenvalues, projection and rank."""
+def _embed(problem: _EmbeddingProblem) -> _FittedEmbedding:
+    """Compute the embedding of the settings, and its projection."""
     kind = problem.settings.embedding
     if kind == PCA:
-        features, values = _principal_features(problem)
-        return zero_panels(problem.Y.n_columns, 0), values, features, len(values)
+        features, values = _compute_principal_features(problem)
+        return _FittedEmbedding(zero_panels(problem.Y.n_columns, 0), values, features, len(values))
     vectors, values = LABEL_EMBEDDINGS[kind](problem)
-    # the values of a range that nothing brought near the leading eigenvectors are not eigenvalues
-    eigenvalues = values[:0] if kind == "compressed-sensing" else values
-    return vectors, eigenvalues, problem.fit_labels(vectors), len(values)
+    eigenvalues = values
+    if kind == "compressed-sensing":
+        # no subspace iteration: the values are far from the eigenvalues
+        eigenvalues = values[:0]
+    return _FittedEmbedding(vectors, eigenvalues, problem.fit_labels(vectors), len(values))
 
 
-def _errors_by_ridge(dataset, settings, ridges, each, progress):
-    """|Y - X W R^T|^2 / |Y|^2 of held-out instances, where R has orthonormal columns."""
-    X = dataset.train.X
-    Y = dataset.train.Y
-    kept, held_out = split_held_out(X.n_rows, HELD_OUT_SHARE, settings.seed)
-    fitted = select_rows(X, kept), select_rows(Y, kept)
-    held_out_X = select_rows(X, held_out)
-    held_out_Y = select_rows(Y, held_out)
-    positives = transpose(fitted[1])
+def _measure_ridges(
+    dataset: Dataset,
+    settings: Embed,
+    ridges: tuple[float, ...],
+    parallel: Map,
+    progress: Progress,
+) -> dict[float, float]:
+    """Compute |Y - X W R^T|^2 / |Y|^2 of held-out instances by ridge; R has orthonormal columns."""
+    kept, held_out = split_held_out(dataset.train.X.n_rows, HELD_OUT_SHARE, settings.seed)
+    X = select_rows(dataset.train.X, kept)
+    Y = select_rows(dataset.train.Y, kept)
+    positives = transpose(Y)
+    held_out_X = select_rows(dataset.train.X, held_out)
+    held_out_Y = select_rows(dataset.train.Y, held_out)
+    n_positives = len(held_out_Y.data)
     errors = {}
     for ridge in ridges:
-        problem = _Problem(
-            *fitted, positives, settings.model_copy(update={"ridge": ridge}), each, progress
+        chosen = settings.model_copy(update={"ridge": ridge})
+        problem = _EmbeddingProblem(X, Y, positives, chosen, parallel, progress)
+        fitted = _embed(problem)
+        predicted = from_panels(
+            multiply_panels(held_out_X, fitted.projection, parallel), fitted.rank
         )
-        vectors, _, projection, rank = _embed(problem)
-        predicted = from_panels(multiply_panels(held_out_X, projection, each), rank)
-        embedded = from_panels(multiply_panels(held_out_Y, vectors, each), rank)
-        squares = (
-            len(held_out_Y.data) + np.square(predicted).sum() - 2 * (predicted * embedded).sum()
-        )
-        errors[ridge] = float(squares / max(len(held_out_Y.data), 1))
+        embedded = from_panels(multiply_panels(held_out_Y, fitted.vectors, parallel), fitted.rank)
+        squares = n_positives + np.square(predicted).sum() - 2 * (predicted * embedded).sum()
+        errors[ridge] = float(squares / max(n_positives, 1))
     return errors

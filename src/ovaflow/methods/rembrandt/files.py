@@ -1,4 +1,4 @@
-"""Where the files of Rembrandt are, as :mod:`ovaflow.settings.paths` has those of all methods."""
+"""Paths of the files of Rembrandt; those of all methods are in :mod:`ovaflow.settings.paths`."""
 
 from ovaflow.methods.rembrandt.settings import Embed
 from ovaflow.settings.configuration import Config
@@ -11,7 +11,7 @@ EMBEDDING_CURVE = f"{RUN_FOLDER}/embedding.json"
 
 
 def embedding_name(embed: Embed) -> str:
-    """Name of an embedding, the same for all runs that embed alike."""
+    """Return the name of an embedding, the same for all runs that embed alike."""
     if embed.embedding == "none":
         return "none"
     ridges = "_".join(f"{ridge:g}" for ridge in embed.ridges)
@@ -20,22 +20,23 @@ def embedding_name(embed: Embed) -> str:
 
 
 def runs_by_embedding(config: Config) -> dict[str, str]:
-    """The embeddings that runs need: one run that has it, by name."""
-    return {
-        embedding_name(config.section("rembrandt", run=run)): run
-        for run in config.runs_with_method("rembrandt")
-    }
+    """Return the embeddings that runs need: by name, one of the runs that use it."""
+    runs = {}
+    for run in config.runs_with_method("rembrandt"):
+        runs[embedding_name(config.section("rembrandt", run=run))] = run
+    return runs
 
 
 def embedding_path(config: Config, dataset: str, run: str) -> str:
-    """Embedding that a run uses, possibly shared with other runs."""
-    return EMBEDDING.format(
-        dataset=dataset, embedding=embedding_name(config.section("rembrandt", run=run))
-    )
+    """Return the path of a run's embedding, which other runs may use too."""
+    name = embedding_name(config.section("rembrandt", run=run))
+    return EMBEDDING.format(dataset=dataset, embedding=name)
 
 
 def softmax_option(config: Config, embedding: str) -> str:
-    """An option where a run with this embedding requires softmax."""
-    runs = [config.section("rembrandt", run=run) for run in config.runs_with_method("rembrandt")]
-    names = [embedding_name(run) for run in runs if run.decoder == "softmax"]
-    return "--for-softmax" if embedding in names else "--for-any-decoder"
+    """Return the option that refuses data unfit for softmax, if a run with the embedding requires it."""
+    for run in config.runs_with_method("rembrandt"):
+        settings = config.section("rembrandt", run=run)
+        if settings.decoder == "softmax" and embedding_name(settings) == embedding:
+            return "--for-softmax"
+    return "--for-any-decoder"

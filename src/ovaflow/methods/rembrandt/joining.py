@@ -1,77 +1,113 @@
-"""Joining: projection and the shards of the decoder become one model."""
+"""Join the projection and the shards of the decoder to one model."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
+from ovaflow.console.errors import StrPath
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.methods.rembrandt.decoder import train_decoder
 from ovaflow.methods.rembrandt.embedding import compute_embedding
 from ovaflow.methods.rembrandt.model_file import METHOD, EmbeddingModel
-from ovaflow.methods.rembrandt.projection import SOFTMAX, project_instances
-from ovaflow.methods.rembrandt.settings import Embed, ProjectInstances, TuneDecoder
-from ovaflow.methods.rembrandt.tuning import tune_decoder
+from ovaflow.methods.rembrandt.projection import SOFTMAX, Projected, project_instances
+from ovaflow.methods.rembrandt.settings import Embed, ProjectInstances, Rembrandt, TuneDecoder
+from ovaflow.methods.rembrandt.tuning import TunedDecoder, tune_decoder
 from ovaflow.model.merge import merge
 from ovaflow.model.model_file import LabelWeights
-from ovaflow.model.training_file import Training
+from ovaflow.model.training_file import Shard, Training
+from ovaflow.settings.section import Section
 from ovaflow.storage.writing import create_temporary_folder
 
+SectionType = TypeVar("SectionType", bound=Section)
 
-def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
-    """Write the model and training file of a run; their bytes do not depend on how labels were
-    divided into shards.
+
+def join_decoder(
+    shards: Sequence[StrPath],
+    projected: Projected,
+    tuned: TunedDecoder,
+    dataset: Dataset,
+    model_path: StrPath,
+    training_path: StrPath,
+) -> int:
+    """Write the model and the training file of a run; return the number of trained labels.
+
+    Their bytes do not depend on how labels were divided into shards.
     """
     projected.require(dataset=dataset)
     with create_temporary_folder(training_path) as folder:
         decoder_path = folder / "decoder.h5"
-        solved_path = folder / "solved.h5"
-        merge(shards, projected.dataset, 0.0, decoder_path, solved_path)
+        decoder_training_path = folder / "solved.h5"
+        merge(shards, projected.dataset, 0.0, decoder_path, decoder_training_path)
         decoder = LabelWeights.open(decoder_path)
-        solved = Training.open(solved_path)
-        settings = model_settings(projected, tuned)
-        _model_of(dataset, projected, settings, decoder).write(model_path)
-    seconds = projected.core_seconds + tuned.core_seconds + solved.core_seconds
-    peak = max(projected.peak_rss_bytes, tuned.peak_rss_bytes, solved.peak_rss_bytes)
+        decoder_training = Training.open(decoder_training_path)
+        settings = make_model_settings(projected, tuned)
+        _make_model(dataset, projected, settings, decoder).write(model_path)
     parameters = settings
-    statistics = {name: np.array(values) for name, values in solved.statistics.items()}
+    statistics = {name: np.array(each) for name, each in decoder_training.statistics.items()}
     if projected.decoder == SOFTMAX:
+        # one problem for all labels: there are no statistics of each
         iterations = int(statistics["newton_steps"].max(initial=0))
         parameters = settings | {"iterations": iterations}
         statistics = {}
-    training = Training(seconds, solved.shards, peak, statistics=statistics, parameters=parameters)
+    training = Training(
+        projected.core_seconds + tuned.core_seconds + decoder_training.core_seconds,
+        decoder_training.shards,
+        max(projected.peak_rss_bytes, tuned.peak_rss_bytes, decoder_training.peak_rss_bytes),
+        statistics=statistics,
+        parameters=parameters,
+    )
     training.write(training_path, dataset=dataset)
     return int(decoder.trained.sum())
 
 
-def model_settings(projected, tuned):
-    settings = {
-        name: value for name, value in projected.dataset.parameters.items() if name != "bias"
-    }
-    other = ("epsilon",) if projected.decoder == SOFTMAX else ("iterations",)
-    choices = {
-        name: value for name, value in tuned.parameters.items() if name not in (*other, "seed")
-    }
-    return settings | {"method": METHOD} | choices
+def make_model_settings(projected: Projected, tuned: TunedDecoder) -> dict[str, Any]:
+    """Collect the settings that a model records."""
+    settings = dict(projected.dataset.parameters)
+    settings.pop("bias", None)
+    settings["method"] = METHOD
+    unused = {"seed", "epsilon" if projected.decoder == SOFTMAX else "iterations"}
+    for name, value in tuned.parameters.items():
+        if name not in unused:
+            settings[name] = value
+    return settings
 
 
-def _model_of(dataset, projected, settings, solved):
-    decoder = solved.weights.to_scipy().toarray()
-    parts = {"projection": projected.projection, "decoder": decoder}
-    return EmbeddingModel.in_memory(dataset, solved.trained, {"train": settings}, **parts)
-
-
-def train_embedding_model(dataset, settings, threads=1):
-    """Embed, project and decode in this process: the model that shards of the same decoder are
-    joined into.
-    """
-    embedding, projecting, tuning = (
-        _part(settings, each) for each in (Embed, ProjectInstances, TuneDecoder)
+def _make_model(
+    dataset: Dataset,
+    projected: Projected,
+    settings: dict[str, Any],
+    decoder: LabelWeights | Shard,
+) -> EmbeddingModel:
+    """Make the model of a projection and a trained decoder."""
+    return EmbeddingModel.in_memory(
+        dataset,
+        decoder.trained,
+        {"train": settings},
+        projection=projected.projection,
+        decoder=decoder.weights.to_scipy().toarray(),
     )
-    made = compute_embedding(dataset, embedding, threads)
-    projected = project_instances(dataset, made, projecting, threads)
-    tuned = tune_decoder(projected, dataset, made, tuning, threads)
+
+
+def train_embedding_model(
+    dataset: Dataset, settings: Rembrandt, threads: int = 1
+) -> EmbeddingModel:
+    """Embed, project and decode in this process.
+
+    The model is the same as that of joined shards.
+    """
+    embedding = compute_embedding(dataset, _select_settings(settings, Embed), threads)
+    projected = project_instances(
+        dataset, embedding, _select_settings(settings, ProjectInstances), threads
+    )
+    tuned = tune_decoder(
+        projected, dataset, embedding, _select_settings(settings, TuneDecoder), threads
+    )
     labels = np.arange(dataset.n_labels, dtype=np.int32)
-    done = train_decoder(projected, labels, tuned.decoding, threads)
-    return _model_of(dataset, projected, model_settings(projected, tuned), done)
+    decoder = train_decoder(projected, labels, tuned.decoding, threads)
+    return _make_model(dataset, projected, make_model_settings(projected, tuned), decoder)
 
 
-def _part(settings, model):
-    """The settings of one step."""
+def _select_settings(settings: Rembrandt, model: type[SectionType]) -> SectionType:
+    """Select the settings of one step."""
     return model.model_validate(settings.model_dump(include=set(model.model_fields)))

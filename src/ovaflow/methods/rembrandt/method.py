@@ -1,16 +1,31 @@
-"""Rembrandt as a method: labels are embedded and instances projected first, and the decoder is what
-shards divide.
+"""Rembrandt as a method.
+
+Labels are embedded and instances projected first; the decoder is divided into shards.
 """
 
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ovaflow.steps import Step, StepSettings
 from ovaflow.training.method import InputFile, Method
+
+if TYPE_CHECKING:
+    from ovaflow.console.errors import StrPath
+    from ovaflow.dataset.dataset import Dataset
+    from ovaflow.estimate.demand import Request
+    from ovaflow.methods.rembrandt.model_file import EmbeddingModel
+    from ovaflow.methods.rembrandt.projection import Projected
+    from ovaflow.methods.rembrandt.settings import Rembrandt
+    from ovaflow.model.training_file import Shard
+    from ovaflow.settings.configuration import Config
+    from ovaflow.training.shares import Share
 
 _TUNED = InputFile("Settings of the decoder, by ovaflow tune-decoder.")
 
 
 class RembrandtMethod(Method):
+    """The method ``rembrandt``."""
+
     name = "rembrandt"
     model = "ovaflow.methods.rembrandt.model_file:EmbeddingModel"
     shard = "ovaflow.model.training_file:Shard"
@@ -65,74 +80,107 @@ class RembrandtMethod(Method):
         "predict {0}/embedded.h5 --dataset={0}/dataset.h5 --output={0}/embedded-predictions.h5",
     )
 
-    def reads(self, step):
-        # its shards read what tune-decoder has chosen
+    def reads(self, step: str) -> StepSettings | None:
+        """Return None: shards read the settings that tune-decoder has chosen."""
         return None
 
-    def open(self, path):
+    def open(self, path: "StrPath") -> "Projected":
+        """Open the training set of a job, the projected instances."""
         from ovaflow.methods.rembrandt.projection import Projected
 
         return Projected.open(path)
 
-    def copy_to_local_node(self, projected, pinning):
+    def copy_to_local_node(self, projected: "Projected", pinning: Any) -> "Projected":
+        """Copy the features to the memory of the node where the job runs."""
         from dataclasses import replace
 
         return replace(projected, dataset=super().copy_to_local_node(projected.dataset, pinning))
 
-    def share(self, projected, settings, files, shard, shards):
+    def share(
+        self,
+        projected: "Projected",
+        settings: None,
+        files: "Mapping[str, StrPath]",
+        shard: int,
+        shards: int,
+    ) -> "Share":
+        """Describe the training of one shard of the decoder."""
         from ovaflow.methods.rembrandt.decoder import make_decoder_share
         from ovaflow.methods.rembrandt.tuning import read_tuned
 
-        return make_decoder_share(
-            projected, read_tuned(files["tuned"], projected).decoding, shard, shards
-        )
+        tuned = read_tuned(files["tuned"], projected)
+        return make_decoder_share(projected, tuned.decoding, shard, shards)
 
-    def describe(self, shard):
+    def describe(self, shard: "Shard") -> str:
+        """Describe a shard in words."""
         return f"{len(shard.labels):,} labels"
 
-    def merge(self, shards, dataset, settings, files, model_path, training_path):
+    def merge(
+        self,
+        shards: "Sequence[StrPath]",
+        dataset: "Dataset",
+        settings: None,
+        files: "Mapping[str, StrPath]",
+        model_path: "StrPath",
+        training_path: "StrPath",
+    ) -> str:
+        """Join the decoder and the projection; describe the model in words."""
         from ovaflow.methods.rembrandt.joining import join_decoder
         from ovaflow.methods.rembrandt.tuning import read_tuned
 
         projected = self.open(files["projected"])
         tuned = read_tuned(files["tuned"], projected)
-        return (
-            f"{join_decoder(shards, projected, tuned, dataset, model_path, training_path):,} labels"
-        )
+        n_labels = join_decoder(shards, projected, tuned, dataset, model_path, training_path)
+        return f"{n_labels:,} labels"
 
-    def settings_of(self, parameters):
-        train = parameters["train"]
-        chosen = {"decoder_C": train.get("C"), "decoder_epsilon": train.get("epsilon")}
-        return super().settings_of(
-            {"train": train | {name: value for name, value in chosen.items() if value}}
-        )
+    def settings_of(self, parameters: Mapping[str, Any]) -> "Rembrandt":
+        """Return the settings of a model, with those that tune-decoder has chosen."""
+        train = dict(parameters["train"])
+        for name, chosen in (("decoder_C", "C"), ("decoder_epsilon", "epsilon")):
+            if train.get(chosen):
+                train[name] = train[chosen]
+        return super().settings_of({"train": train})
 
-    def train_model(self, dataset, settings, threads=1):
+    def train_model(
+        self, dataset: "Dataset", settings: "Rembrandt", threads: int = 1
+    ) -> "EmbeddingModel":
+        """Train in this process."""
         from ovaflow.methods.rembrandt.joining import train_embedding_model
 
         return train_embedding_model(dataset, settings, threads)
 
-    def inputs_of_shards(self, config, dataset, run):
+    def inputs_of_shards(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
+        """Return the files that the shards of a run are trained from."""
         from ovaflow.methods.rembrandt import files
         from ovaflow.settings import paths
 
-        templates = {"sizes": paths.SIZES, "dataset": files.PROJECTED, "tuned": files.DECODER}
         return {
-            name: template.format(dataset=dataset, run=run) for name, template in templates.items()
+            "sizes": paths.SIZES.format(dataset=dataset),
+            "dataset": files.PROJECTED.format(dataset=dataset, run=run),
+            "tuned": files.DECODER.format(dataset=dataset, run=run),
         }
 
-    def inputs_of_merging(self, config, dataset, run):
+    def inputs_of_merging(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
+        """Return the files that shards are merged with."""
         from ovaflow.methods.rembrandt import files
 
-        templates = {"projected": files.PROJECTED, "tuned": files.DECODER}
         return {
-            name: template.format(dataset=dataset, run=run) for name, template in templates.items()
+            "projected": files.PROJECTED.format(dataset=dataset, run=run),
+            "tuned": files.DECODER.format(dataset=dataset, run=run),
         }
 
-    def request(self, config, run, shard, shards, threads, files):
+    def request(
+        self,
+        config: "Config",
+        run: str,
+        shard: int,
+        shards: int,
+        threads: int,
+        files: Mapping[str, str],
+    ) -> "Request":
+        """Return the memory and the time, in minutes, that a shard requests."""
         from ovaflow.estimate.demand import Request, read_dataset_shape
         from ovaflow.methods.rembrandt.demand import decoding_memory_mb
 
-        return Request(
-            decoding_memory_mb(config, run, read_dataset_shape(files["sizes"]), shards), runtime=60
-        )
+        memory = decoding_memory_mb(config, run, read_dataset_shape(files["sizes"]), shards)
+        return Request(memory, runtime=60)

@@ -1,18 +1,27 @@
 """The section of the report on label embeddings."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from ovaflow.report.drawing import (
     PAGE_COLOURS,
     FigureOfRuns,
+    RecordingAxes,
     draw_figures,
     draw_line,
     get_series_colour,
     label_logarithmic_axis,
 )
+from ovaflow.report.gather import DatasetResults
 from ovaflow.report.section import ReportSection
+from ovaflow.results.run import Run
 from ovaflow.storage.texts import read_json
 
+_DASHES = (0, (4, 4))
+"""Line style: dashes and gaps of four points."""
 
-def read(run):
+
+def read(run: Run) -> dict[str, Any] | None:
     """Read the embedding of a run; None for methods without one."""
     path = run.path / "embedding.json"
     label_names = run.dataset.label_names
@@ -26,13 +35,16 @@ def read(run):
     return description | {"neighbours": neighbours}
 
 
-def show(anchor, results):
+def show(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+    """Return the data of the section; None if no run has an embedding."""
     runs = [run for run in results.shown_runs if run.read(read)]
     if not runs:
         return None
-    neighbours = [
-        (run, run.read(read)["neighbours"]) for run in runs if run.read(read)["neighbours"]
-    ]
+    neighbours = []
+    for run in runs:
+        entries = run.read(read)["neighbours"]
+        if entries:
+            neighbours.append((run, entries))
     return {
         "runs": runs,
         "neighbours": neighbours,
@@ -40,7 +52,8 @@ def show(anchor, results):
     }
 
 
-def _paint_spectrum(axes, runs) -> None:
+def _paint_spectrum(axes: RecordingAxes, runs: Sequence[Run]) -> None:
+    """Draw the eigenvalues of each run, and of the labels' covariance."""
     axes.set(
         xscale="log",
         yscale="log",
@@ -50,7 +63,7 @@ def _paint_spectrum(axes, runs) -> None:
     for run in runs:
         values = run.read(read)["eigenvalues"]
         draw_line(axes, run, range(1, len(values) + 1), values)
-    # runs differ only in how much of it they computed
+    # runs differ only in how many eigenvalues they computed
     covariance = max((run.read(read)["label_covariance"] for run in runs), key=len)
     numbers = range(1, len(covariance) + 1)
     axes.curve(
@@ -58,41 +71,41 @@ def _paint_spectrum(axes, runs) -> None:
         numbers,
         covariance,
         color=PAGE_COLOURS["ink"],
-        linestyle=(0, (4, 4)),
+        linestyle=_DASHES,
         linewidth=1,
     )
     label_logarithmic_axis(axes.xaxis)
     label_logarithmic_axis(axes.yaxis)
 
 
-def _paint_error(axes, runs) -> None:
+def _paint_error(axes: RecordingAxes, runs: Sequence[Run]) -> None:
+    """Draw the error of each run by dimensions of its embedding."""
     for run in runs:
         points = run.read(read)["points"]
         if points:
             ranks = [point["rank"] for point in points]
-            draw_line(
-                axes, run, ranks, map(_error, points), f"{run.name}, least squares", marker=None
-            )
+            errors = [_compute_error(point) for point in points]
+            draw_line(axes, run, ranks, errors, f"{run.name}, least squares", marker=None)
         if "P@1" in run.metrics:
             _paint_trained(axes, run, points)
     axes.set(xscale="log", xlabel="dimensions of the embedding", ylabel="100 − P@1, in %")
     label_logarithmic_axis(axes.xaxis)
 
 
-def _paint_trained(axes, run, points) -> None:
-    """The error of the run itself: a marker at its rank, or a line where it has no embedding."""
-    error = _error(run.metrics.get("first_stage", run.metrics))
+def _paint_trained(axes: RecordingAxes, run: Run, points: Sequence[dict[str, float]]) -> None:
+    """Draw the error of the run itself: a marker at its rank, or a line without an embedding."""
+    error = _compute_error(run.metrics.get("first_stage", run.metrics))
     name = f"{run.name}, trained"
     if points:
         draw_line(axes, run, [points[-1]["rank"]], [error], name, markersize=6)
     else:
-        axes.axhline(
-            error, color=get_series_colour(run.series), linestyle=(0, (4, 4)), linewidth=1.3
-        )
+        colour = get_series_colour(run.series)
+        axes.axhline(error, color=colour, linestyle=_DASHES, linewidth=1.3)
         axes.record(name, x=[None], y=[error])
 
 
-def _error(metrics):
+def _compute_error(metrics: dict[str, Any]) -> float:
+    """Return 100 - P@1, in %."""
     return 100 - 100 * metrics["P@1"]
 
 
@@ -100,16 +113,17 @@ EMBEDDING_FIGURES = (
     FigureOfRuns(
         "ranks",
         "Error by dimensions of the embedding",
-        "Lines: the first dimensions of the run’s embedding, decoded by least squares without training; markers: the "
-        "runs with their trained decoders; dashed: runs without an embedding (Rembrandt, fig. 1a).",
+        "Lines: the first dimensions of the run’s embedding, decoded by least squares without"
+        " training; markers: the runs with their trained decoders; dashed: runs without an embedding"
+        " (Rembrandt, fig. 1a).",
         _paint_error,
     ),
     FigureOfRuns(
         "spectrum",
         "Spectrum of the label covariance and of the embeddings",
-        "Dashed: spectrum of the labels’ covariance (Rembrandt, fig. 1b). Lines: spectrum of what each run embedded, "
-        "for the embedding “rembrandt” the labels as the features predict them. The slower it falls, the more "
-        "dimensions are useful.",
+        "Dashed: spectrum of the labels’ covariance (Rembrandt, fig. 1b). Lines: spectrum of what"
+        " each run embedded, for the embedding “rembrandt” the labels as the features predict them."
+        " The slower it falls, the more dimensions are useful.",
         _paint_spectrum,
     ),
 )

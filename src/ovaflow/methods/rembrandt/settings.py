@@ -18,38 +18,46 @@ from ovaflow.settings.section import (
 _KERNELS = Scope("gaussian and laplacian features", lambda section: section.features != "linear")
 
 
-def _several(value: float | list[float] | None) -> tuple[float, ...]:
-    return () if value is None else tuple(dict.fromkeys(as_list(value)))
+def _list_distinct(value: float | list[float] | None) -> tuple[float, ...]:
+    """List one or several values without repetitions; None is no value."""
+    if value is None:
+        return ()
+    return tuple(dict.fromkeys(as_list(value)))
 
 
 class Embed(Section):
-    """How labels are embedded."""
+    """Settings of the embedding of labels."""
 
     rank: Positive = setting(
         100, "number of dimensions of the label embedding; more: better and slower"
     )
     embedding: Literal["rembrandt", "compressed-sensing", "pca", "plst", "none"] = setting(
         "rembrandt",
-        "rembrandt, or a baseline of the paper: compressed-sensing (random), pca (features), plst (labels), none",
+        "rembrandt, or a baseline of the paper: compressed-sensing (random), pca (features),"
+        " plst (labels), none",
     )
     oversampling: int = setting(20, "extra dimensions while the embedding is computed", ge=0)
     passes: Positive = setting(1, "subspace iterations that compute the embedding")
     ridge: AtLeastZero | Annotated[list[AtLeastZero], Field(min_length=1)] = setting(
-        1.0, "regularisation of the least-squares fits; from a list, the best on held-out instances"
+        1.0, "regularization of the least-squares fits; from a list, the best on held-out instances"
     )
     seed: int = SEED_SETTING
 
     @property
     def ridges(self) -> tuple[float, ...]:
-        return _several(self.ridge)
+        """Ridges to choose from, or a single one."""
+        return _list_distinct(self.ridge)
 
     @property
     def relevant(self) -> dict[str, Any]:
-        return {"embedding": "none"} if self.embedding == "none" else dict(self)
+        """Settings that have an effect."""
+        if self.embedding == "none":
+            return {"embedding": "none"}
+        return dict(self)
 
 
 class ProjectInstances(Section):
-    """How instances become features of the decoder."""
+    """Settings of the decoder's features."""
 
     decoder: Literal["auto", "softmax", "logistic"] = setting(
         "auto",
@@ -67,13 +75,16 @@ class ProjectInstances(Section):
 
     @property
     def relevant(self) -> dict[str, Any]:
-        unused = self.irrelevant_settings
-        # random features alone are drawn
-        return self._without(*unused, *(["seed"] if unused else []))
+        """Settings that have an effect."""
+        unused = list(self.irrelevant_settings)
+        if unused:
+            # linear features: nothing is drawn
+            unused.append("seed")
+        return self._without(*unused)
 
 
 class TuneDecoder(Section):
-    """How the decoder's settings are chosen."""
+    """Settings of the choice of the decoder's settings."""
 
     decoder_C: AboveZero | Annotated[list[AboveZero], Field(min_length=1)] | None = setting(
         None,
@@ -85,14 +96,15 @@ class TuneDecoder(Section):
     )
     held_out: float = setting(
         0.1,
-        "share of the instances on which C and the end of softmax are chosen; 0: softmax is solved to the end",
+        "share of the instances on which C and the end of softmax are chosen; 0: softmax is solved"
+        " to the end",
         ge=0,
         lt=1,
     )
     seed: int = SEED_SETTING
 
     @model_validator(mode="after")
-    def _instances_to_choose_on(self) -> Self:
+    def _require_held_out_instances(self) -> Self:
         if len(self.candidates) > 1 and not self.held_out:
             raise ValueError(
                 "decoder_C: choosing from several needs held-out instances, and held_out is 0"
@@ -101,9 +113,9 @@ class TuneDecoder(Section):
 
     @property
     def candidates(self) -> tuple[float, ...]:
-        """Values of the decoder's C; none where the decoder has its own."""
-        return _several(self.decoder_C)
+        """Values of the decoder's C; empty if the decoder's default is used."""
+        return _list_distinct(self.decoder_C)
 
 
 class Rembrandt(TuneDecoder, ProjectInstances, Embed):
-    """How Rembrandt embeds and decodes labels."""
+    """Settings of the embedding and decoding of labels."""
