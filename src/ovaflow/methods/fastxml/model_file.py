@@ -54,7 +54,7 @@ class ForestModel(MethodModel):
     def instances(self, split: Split) -> CSR:
         """Return the features of a split as the trees were trained on them."""
         if self.transform.get("unscaled"):
-            return split.unscale(self.bias)
+            return split.unscale_rows(self.bias)
         return split.X
 
     @property

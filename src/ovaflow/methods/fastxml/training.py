@@ -142,7 +142,7 @@ def grow_trees(
         If instances have weights, or sums of gains could exceed 63 bits.
     """
     dataset.require_equal_weights("fastxml")
-    X = dataset.train.unscale(dataset.parameters.get("bias", 0))._replace(places=None)
+    X = dataset.train.unscale_rows(dataset.parameters.get("bias", 0))._replace(places=None)
     Y = dataset.train.Y
     if max(X.n_rows, 1) * max(Y.n_columns, 1) * GAIN_RESOLUTION >= 1 << 62:
         message = "too many instances times labels for fastxml (more than 4e12)"

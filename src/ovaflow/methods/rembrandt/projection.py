@@ -269,7 +269,7 @@ class Projected(
         super().store(file)
 
     @classmethod
-    def fields_of(cls, file: h5py.File) -> dict[str, Any]:
+    def read_fields(cls, file: h5py.File) -> dict[str, Any]:
         """Read the fields of a file."""
         return {"dataset": open_dataset(file.filename), **super().read_fields(file)}
 
