@@ -16,7 +16,7 @@ from tables import align
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.initialization.label_tree import add_ancestors, order_parents_first
-from ovaflow.initialization.starts import COLD_STARTS, compute_start_inputs
+from ovaflow.initialization.starts import COLD_STARTS, compute_start_inputs, make_ranking_start
 from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.newton import NO_STEP, evaluate_start, set_up_problem, take_step
 from ovaflow.solver.objective import compute_objective
@@ -66,27 +66,28 @@ def _solved(dataset, inputs, labels, settings):
     order = labels
     if inputs.parents is not None:
         order = order_parents_first(add_ancestors(labels, inputs.parents), inputs.parents)
-    jobs = LabelJobs.of(dataset, inputs.within(order), settings)
+    jobs = LabelJobs.from_dataset(dataset, inputs.within(order), settings)
     work = make_workspace(jobs.X.n_rows, jobs.X.n_columns)
     # loads the kernels, and X into memory, before anything is timed
-    list(_iterations(replace(jobs, start=jobs.ranking), int(labels[0]), work))
+    list(_iterations(replace(jobs, start=make_ranking_start(inputs)), int(labels[0]), work))
     for label in order.tolist():
         iterations = list(_iterations(jobs, label, work))
         jobs.keep_solution(label, work.weights)
         if label in labels:
-            problem = jobs.positives_of(label), OPTIMUM_TOLERANCE * jobs.targets[label], work
-            refined = jobs.alone.solve(*problem, *jobs.costs_of(label))
+            problem = jobs.make_problem(label)
+            strict = problem._replace(target=OPTIMUM_TOLERANCE * problem.target)
+            refined = jobs.solver.solve(strict, work)
             yield label, iterations, min(refined.objective, iterations[-1][1])
 
 
 def _iterations(jobs, label, work):
     """The fields of each Row of a label, from ``iteration`` to ``milliseconds``."""
     X = jobs.X
-    settings = jobs.alone.settings._replace(C=jobs.costs.C[label])
-    positives = jobs.positives_of(label)
-    jobs.start.fill(label, X, positives, work.weights)
-    cost = np.float32(jobs.costs.positives[label])
-    set_up_problem(X, jobs.alone.instances, positives, cost, work)
+    problem = jobs.make_problem(label)
+    settings = jobs.solver.settings._replace(C=problem.C)
+    jobs.start.fill(label, X, problem.positives, work.weights)
+    cost = np.float32(problem.positive_cost)
+    set_up_problem(X, jobs.solver.instances, problem.positives, cost, work)
     at = None
     for number in range(settings.max_newton + 1):
         began = time.thread_time()

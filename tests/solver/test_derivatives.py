@@ -57,14 +57,18 @@ def test_newton_and_coordinate_descent(text_like, loss, C, cost) -> None:
         work.direction[:] = direction
         fill_hessian_vector_product(X, work, n_active, settings.C)
         theirs = along([direction.astype(float)], gradient)[0]
-        assert work.curved == pytest.approx(theirs, rel=2e-3, abs=2e-3 * np.abs(theirs).max())
+        assert work.hessian_direction == pytest.approx(
+            theirs, rel=2e-3, abs=2e-3 * np.abs(theirs).max()
+        )
         fill_preconditioner(X, work, n_active, settings)
         assert work.preconditioner == pytest.approx(diagonal, rel=1e-3, abs=1e-3)
         # coordinate descent keeps those of the losses alone
         work = make_problem(X, y, weights, cost)
         minimize_l1(transpose(X), 0.0, work, settings._replace(max_newton=0))
         assert work.gradient == pytest.approx(slopes - weights, rel=1e-3, abs=1e-3)
-        assert work.curved == pytest.approx(np.maximum(diagonal - 1, 1e-12), rel=1e-3, abs=1e-3)
+        assert work.preconditioner == pytest.approx(
+            np.maximum(diagonal - 1, 1e-12), rel=1e-3, abs=1e-3
+        )
 
 
 THEIRS = {

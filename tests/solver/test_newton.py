@@ -73,7 +73,7 @@ def test_uphill_is_refused(text_like) -> None:
 
 def test_labels_of_few_positives_may_have_the_tolerance_of_twenty() -> None:
     ours = compute_relative_tolerances(
-        0.01, np.array([0, 1, 2, 5, 19, 20, 30, 980, 999]), 1000, loosest=0.1
+        0.01, np.array([0, 1, 2, 5, 19, 20, 30, 980, 999]), 1000, loosest_epsilon=0.1
     )
     theirs = [1e-4, 1e-4, 2e-4, 2e-4, 2e-4, 2e-4, 3e-4, 2e-4, 1e-4]
     assert_allclose(ours, theirs)
@@ -89,5 +89,5 @@ def test_labels_of_few_positives_may_have_the_tolerance_of_twenty() -> None:
     ],
 )
 def test_only_auto_is_looser_and_only_where_that_was_measured(given, theirs) -> None:
-    settings = Settings.of(TrainLabels(**given))
-    assert (settings.epsilon, settings.loosest) == theirs
+    settings = Settings.from_training(TrainLabels(**given))
+    assert (settings.epsilon, settings.loosest_epsilon) == theirs

@@ -11,9 +11,22 @@ from hypothesis import strategies as st
 from synthetic import make_topics
 
 from ovaflow.initialization.means import compute_means
+from ovaflow.solver.label_solvers import (
+    CoordinateDescentSolver,
+    LabelData,
+    NewtonSolver,
+    WorkingFeaturesSolver,
+)
 from ovaflow.solver.losses import LOSSES
-from ovaflow.solver.problem import L1, L2, Costs, Settings, Status, make_unit_instances
-from ovaflow.solver.selection import CoordinateDescentSolver, NewtonSolver, WorkingFeaturesSolver
+from ovaflow.solver.problem import (
+    L1,
+    L2,
+    Costs,
+    LabelProblem,
+    Settings,
+    Status,
+    make_unit_instances,
+)
 from ovaflow.solver.working_features import make_working_features
 from ovaflow.sparse.csr import from_scipy
 
@@ -37,9 +50,9 @@ def solve(way, X, y, loss="squared-hinge", start=None, cost=1.0, **constants):
     solver = WAYS[way](X, instances, Settings(loss=LOSSES[loss], **given), *features)
     costs = Costs(np.array([cost]), np.array([given["C"]]))
     work = solver.make_work()
-    (target,) = solver.targets(label, compute_means(X, label), costs)
+    (target,) = solver.compute_targets(LabelData(label, compute_means(X, label), costs))
     work.weights[:] = 0.0 if start is None else start
-    outcome = solver.solve(label.indices, target, work, cost, given["C"])
+    outcome = solver.solve(LabelProblem(label.indices, target, given["C"], cost), work)
     return work.weights.astype(float), outcome
 
 

@@ -32,7 +32,7 @@ def test_threads_solve_each_label_once_and_parents_first(seed, n_labels, threads
     def work() -> None:
         while queue.wait():
             for kind in (False, True):
-                label = queue.take(kind)
+                label = queue.take(fast=kind)
                 if label is not None:
                     assert fast[label] == kind
                     solved.append(label)
@@ -55,21 +55,21 @@ def test_threads_solve_each_label_once_and_parents_first(seed, n_labels, threads
 
 def test_children_are_taken_before_what_was_ready_before() -> None:
     queue = LabelQueue([0, 1, 2, 3], [False] * 4, np.array([ROOT_PARENT, ROOT_PARENT, 0, 0]))
-    assert queue.take(False) == 0
+    assert queue.take(fast=False) == 0
     queue.finish(0)
-    assert [queue.take(False) for _ in range(3)] == [2, 3, 1]
+    assert [queue.take(fast=False) for _ in range(3)] == [2, 3, 1]
 
 
 def test_labels_are_shared_out() -> None:
     queue = LabelQueue(list(range(10)), [True] * 10, threads=2)
-    assert [queue.take(True, held) for held in range(6)] == [0, 1, 2, 3, 4, None]
-    assert [queue.take(True, held) for held in range(5)] == [5, 6, 7, 8, 9]
+    assert [queue.take(fast=True, held=held) for held in range(6)] == [0, 1, 2, 3, 4, None]
+    assert [queue.take(fast=True, held=held) for held in range(5)] == [5, 6, 7, 8, 9]
     assert not queue.wait()
 
 
 def test_a_stop_ends_those_who_wait() -> None:
     queue = LabelQueue([0, 1], [False, False], np.array([ROOT_PARENT, 0]))
-    assert queue.take(False) == 0
+    assert queue.take(fast=False) == 0
     said = []
     waiting = Thread(target=lambda: said.append(queue.wait()))
     waiting.start()
@@ -79,4 +79,4 @@ def test_a_stop_ends_those_who_wait() -> None:
     waiting.join(timeout=5)
     assert said == [False]
     queue.finish(0)
-    assert queue.take(False) is None
+    assert queue.take(fast=False) is None

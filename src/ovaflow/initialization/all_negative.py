@@ -13,7 +13,13 @@ from ovaflow.console.errors import InputError
 from ovaflow.initialization.start import Start
 from ovaflow.solver.losses import SLOPE_AT_ZERO
 from ovaflow.solver.newton import solve_label
-from ovaflow.solver.problem import Outcome, Settings, make_unit_instances, make_workspace
+from ovaflow.solver.problem import (
+    LabelProblem,
+    Outcome,
+    Settings,
+    make_unit_instances,
+    make_workspace,
+)
 from ovaflow.solver.stopping import compute_gradient_norm_at_zero
 from ovaflow.storage.artifact import AT_ROOT, Artifact
 
@@ -40,7 +46,7 @@ def _settings_of(training):
 
 
 def solve_root(X, training):
-    settings = Settings.of(training)
+    settings = Settings.from_training(training)
     mean = np.bincount(X.indices, weights=X.data, minlength=X.n_columns) / max(X.n_rows, 1)
     slope = SLOPE_AT_ZERO[settings.loss]
     norm_at_zero = compute_gradient_norm_at_zero(
@@ -48,9 +54,9 @@ def solve_root(X, training):
     )
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = 0.0
-    positives = np.empty(0, np.int32)
     target = training.root_epsilon * norm_at_zero
-    outcome = solve_label(X, make_unit_instances(X.n_rows), positives, target, work, settings)
+    problem = LabelProblem(np.empty(0, np.int32), target, settings.C)
+    outcome = solve_label(X, make_unit_instances(X.n_rows), problem, work, settings)
     return Root(work.weights.copy(), outcome, parameters=_settings_of(training))
 
 

@@ -14,10 +14,13 @@ LOSSES = {"squared-hinge": SQUARED_HINGE, "logistic": LOGISTIC}
 SLOPE_AT_ZERO = {SQUARED_HINGE: -2.0, LOGISTIC: -0.5}
 """phi'(0), from which |g(0)| follows without a pass over the instances."""
 
+_LARGEST_EXPONENT = np.float32(80.0)
+"""Margins are cut off here, since exp of a float32 overflows beyond 88."""
+
 
 @kernel
-def loss_value(loss, margin):
-    """Loss phi(m): max(0, 1 - m)^2 or log(1 + exp(-m))."""
+def loss_value(loss: int, margin: float) -> float:
+    """Compute the loss phi(m): max(0, 1 - m)^2 or log(1 + exp(-m))."""
     if loss == SQUARED_HINGE:
         slack = max(1.0 - margin, 0.0)
         return slack * slack
@@ -25,16 +28,16 @@ def loss_value(loss, margin):
 
 
 @kernel
-def loss_slope(loss, margin):
-    """Slope phi'(m): -2 max(0, 1 - m) or -1 / (1 + exp(m))."""
+def loss_slope(loss: int, margin: np.float32) -> np.float32:
+    """Compute the slope phi'(m): -2 max(0, 1 - m) or -1 / (1 + exp(m))."""
     if loss == SQUARED_HINGE:
         return np.float32(-2.0) * max(np.float32(1.0) - margin, np.float32(0.0))
-    return np.float32(-1.0) / (np.float32(1.0) + math.exp(min(margin, np.float32(80.0))))
+    return np.float32(-1.0) / (np.float32(1.0) + math.exp(min(margin, _LARGEST_EXPONENT)))
 
 
 @kernel
-def loss_curvature(loss, margin):
-    """Curvature phi''(m): 2 where m < 1, or s (1 - s) with s = 1 / (1 + exp(m))."""
+def loss_curvature(loss: int, margin: np.float32) -> np.float32:
+    """Compute the curvature phi''(m): 2 where m < 1, or s (1 - s) with s = 1 / (1 + exp(m))."""
     if loss == SQUARED_HINGE:
         return np.float32(2.0) if margin < np.float32(1.0) else np.float32(0.0)
     slope = loss_slope(loss, margin)

@@ -19,45 +19,61 @@ from ovaflow.solver.objective import (
     fill_preconditioner,
     signed_margin,
 )
-from ovaflow.solver.problem import Outcome, Status
-from ovaflow.sparse.csr import multiply_vector
+from ovaflow.solver.problem import (
+    Instances,
+    LabelProblem,
+    Outcome,
+    Settings,
+    Status,
+    Workspace,
+)
+from ovaflow.sparse.csr import CSR, multiply_vector
 from ovaflow.sparse.jit import inner_kernel, kernel
 
+# kernels take integers, not members of an enumeration
 CONVERGED = int(Status.CONVERGED)
 ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
 LINE_SEARCH_FAILED = int(Status.LINE_SEARCH_FAILED)
 
 NO_STEP = 0.0
-"""Step length that stands for none found."""
+"""Step length of a line search that found none."""
 
 EXHAUSTED_CURVATURE = 1e-16
-"""<d, H d> under which a direction is exhausted: with no active instance H = I and one step is
+"""<d, H d> up to which a direction is exhausted: with no active instance H = I and one step is
 exact.
 """
 
 
 class Iteration(NamedTuple):
-    """Where a Newton step led, and what it took."""
+    """State after a Newton step, and the steps that it took."""
 
-    step_length: float  # a, found by the line search; 0 at the start, and where it found none
-    halvings: int
+    step_length: float  # a, found by the line search; NO_STEP at the start, and where it found none
+    backtracking_steps: int
     cg_steps: int
     active: int  # instances with curved loss under the weights now
     gradient_norm: float  # |g(w)| now
 
 
-def solve_label(X, instances, positives, gradient_target, work, settings, positive_cost=1.0):
-    """Minimise the objective of one label, from ``work.weights`` and into them; returns its
-    Outcome.
-    """
-    set_up_problem(X, instances, positives, np.float32(positive_cost), work)
-    return minimize(X, gradient_target, work, settings)
+def solve_label(
+    X: CSR, instances: Instances, problem: LabelProblem, work: Workspace, settings: Settings
+) -> Outcome:
+    """Minimize the objective of one label, from ``work.weights`` and into them."""
+    settings = settings._replace(C=problem.C)
+    set_up_problem(X, instances, problem.positives, np.float32(problem.positive_cost), work)
+    return minimize(X, problem.target, work, settings)
 
 
 @kernel
-def set_up_problem(X, instances, positives, positive_cost, work) -> None:
-    """Costs y_i c_i, with c_i = v_i c_+ for positives, v_i for other documents, else 0, and s = X
-    w.
+def set_up_problem(
+    X: CSR,
+    instances: Instances,
+    positives: np.ndarray,
+    positive_cost: np.float32,
+    work: Workspace,
+) -> None:
+    """Fill the costs y_i c_i and the scores s = X w.
+
+    c_i = v_i c_+ for positives, v_i for other documents, else 0.
     """
     for i in range(len(work.signed_costs)):
         work.signed_costs[i] = (
@@ -69,67 +85,65 @@ def set_up_problem(X, instances, positives, positive_cost, work) -> None:
 
 
 @kernel
-def minimize(X, target, work, settings):
-    """Newton steps from w, with costs and scores as in ``work``, until |g| <= target; returns the
-    Outcome.
-    """
-    at = evaluate_start(X, work, settings)
-    first_active = at.active
-    newton = cg = halvings = 0
+def minimize(X: CSR, target: float, work: Workspace, settings: Settings) -> Outcome:
+    """Take Newton steps until |g| <= target, from w, with costs and scores as in ``work``."""
+    iteration = evaluate_start(X, work, settings)
+    first_active = iteration.active
+    newton_steps = 0
+    cg_steps = 0
+    backtracking_steps = 0
     status = CONVERGED
-    while at.gradient_norm > target:
-        if newton == settings.max_newton:
+    while iteration.gradient_norm > target:
+        if newton_steps == settings.max_newton:
             status = ITERATION_LIMIT
             break
-        at = take_step(X, at, work, settings)
-        newton += 1
-        cg += at.cg_steps
-        halvings += at.halvings
-        if at.step_length == NO_STEP:
+        iteration = take_step(X, iteration, work, settings)
+        newton_steps += 1
+        cg_steps += iteration.cg_steps
+        backtracking_steps += iteration.backtracking_steps
+        if iteration.step_length == NO_STEP:
             status = LINE_SEARCH_FAILED
             break
     objective = compute_objective(work, settings)
     return Outcome(
-        newton,
-        cg,
-        halvings,
+        newton_steps,
+        cg_steps,
+        backtracking_steps,
         first_active,
-        at.active,
+        iteration.active,
         objective,
-        at.gradient_norm,
+        iteration.gradient_norm,
         target,
         status,
-        1 + newton,
+        1 + newton_steps,
     )
 
 
 @inner_kernel
-def evaluate_start(X, work, settings):
-    """Active instances and gradient of the start, with costs and scores as in ``work``; an
-    :class:`Iteration`.
-    """
+def evaluate_start(X: CSR, work: Workspace, settings: Settings) -> Iteration:
+    """Find active instances and the gradient of the start, with costs and scores as in ``work``."""
     n_active = collect_active(work, settings)
-    return Iteration(NO_STEP, 0, 0, n_active, fill_gradient(X, work, n_active, settings.C))
+    gradient_norm = fill_gradient(X, work, n_active, settings.C)
+    return Iteration(NO_STEP, 0, 0, n_active, gradient_norm)
 
 
 @inner_kernel
-def take_step(X, at, work, settings):
-    """One Newton step from iteration ``at``: direction p = -H^-1 g, its length, w + a p; returns
-    the next one.
-    """
-    fill_preconditioner(X, work, at.active, settings)
-    cg = solve_newton_system(X, work, at.active, settings)
+def take_step(X: CSR, last: Iteration, work: Workspace, settings: Settings) -> Iteration:
+    """Take one Newton step: direction p = -H^-1 g, its length a, and w + a p."""
+    fill_preconditioner(X, work, last.active, settings)
+    cg_steps = solve_newton_system(X, work, last.active, settings)
     multiply_vector(X.data, X.indices, X.indptr, work.step, work.score_steps)
-    length, halvings = search_step_length(work, settings)
+    length, backtracking_steps = search_step_length(work, settings)
     if length == NO_STEP:
-        return Iteration(NO_STEP, halvings, cg, at.active, at.gradient_norm)
+        return Iteration(NO_STEP, backtracking_steps, cg_steps, last.active, last.gradient_norm)
     move_along_step(work, np.float32(length))
     n_active = collect_active(work, settings)
-    return Iteration(length, halvings, cg, n_active, fill_gradient(X, work, n_active, settings.C))
+    gradient_norm = fill_gradient(X, work, n_active, settings.C)
+    return Iteration(length, backtracking_steps, cg_steps, n_active, gradient_norm)
 
 
 @kernel
-def move_along_step(work, length) -> None:
+def move_along_step(work: Workspace, length: np.float32) -> None:
     """Move w += a p and s += a X p."""
     for j in range(len(work.weights)):
         work.weights[j] += length * work.step[j]
@@ -138,20 +152,21 @@ def move_along_step(work, length) -> None:
 
 
 @inner_kernel
-def solve_newton_system(X, work, n_active, settings):
-    """Fill the step p = -H^-1 g, until k (Q_k - Q_{k-1}) >= tol Q_k; returns the steps taken.
+def solve_newton_system(X: CSR, work: Workspace, n_active: int, settings: Settings) -> int:
+    """Fill the step p = -H^-1 g by conjugate gradient, and return the number of its steps.
 
-    Q_k is the quadratic model after k steps and tol = min(1/2, sqrt(|g|_{M^-1})).
+    It ends when k (Q_k - Q_{k-1}) >= tol Q_k, where Q_k is the quadratic model after k steps and
+    tol = min(1/2, sqrt(|g|_{M^-1})).
     """
-    energy = _start(work)
+    energy = _start_conjugate_gradient(work)
     tolerance = min(0.5, np.sqrt(np.sqrt(energy)))
     model = 0.0
     for k in range(1, settings.max_cg + 1):
         fill_hessian_vector_product(X, work, n_active, settings.C)
-        curvature = dot(work.direction, work.curved)
+        curvature = dot(work.direction, work.hessian_direction)
         if curvature <= EXHAUSTED_CURVATURE:
             return k
-        new_model, new_energy = _move(work, np.float32(energy / curvature))
+        new_model, new_energy = _move_along_direction(work, np.float32(energy / curvature))
         if k * (new_model - model) >= tolerance * new_model:
             return k
         _update_direction(work, np.float32(new_energy / energy))
@@ -161,8 +176,8 @@ def solve_newton_system(X, work, n_active, settings):
 
 
 @kernel
-def _start(work):
-    """Set p = 0, r = -g, d = M^-1 r; returns <r, M^-1 r>."""
+def _start_conjugate_gradient(work: Workspace) -> np.float64:
+    """Set p = 0, r = -g, d = M^-1 r, and return the energy <r, M^-1 r>."""
     energy = np.float32(0.0)
     for j in range(len(work.gradient)):
         residual = -work.gradient[j]
@@ -175,13 +190,13 @@ def _start(work):
 
 
 @kernel
-def _move(work, length):
-    """Step p += a d, r -= a H d; returns Q = 1/2 <p, g - r> and <r, M^-1 r>."""
+def _move_along_direction(work: Workspace, length: np.float32) -> tuple[np.float64, np.float64]:
+    """Move p += a d, r -= a H d, and return Q = 1/2 <p, g - r> and the energy <r, M^-1 r>."""
     model = np.float32(0.0)
     energy = np.float32(0.0)
     for j in range(len(work.step)):
         step = work.step[j] + length * work.direction[j]
-        residual = work.residual[j] - length * work.curved[j]
+        residual = work.residual[j] - length * work.hessian_direction[j]
         work.step[j] = step
         work.residual[j] = residual
         model += step * (work.gradient[j] - residual)
@@ -190,31 +205,34 @@ def _move(work, length):
 
 
 @kernel
-def _update_direction(work, ratio) -> None:
-    """Next direction d = M^-1 r + b d."""
+def _update_direction(work: Workspace, ratio: np.float32) -> None:
+    """Set the next direction d = M^-1 r + b d."""
     for j in range(len(work.direction)):
         work.direction[j] = work.residual[j] / work.preconditioner[j] + ratio * work.direction[j]
 
 
 @kernel
-def search_step_length(work, settings):
-    """Length a = 1, 1/2, 1/4, ... with L(w + a p) - L(w) <= c a <g, p>; returns a and the halvings."""
+def search_step_length(work: Workspace, settings: Settings) -> tuple[float, int]:
+    """Search the first length a = 1, 1/2, 1/4, ... with L(w + a p) - L(w) <= c a <g, p>.
+
+    Returns a, :data:`NO_STEP` where there is none, and the number of backtracking steps.
+    """
     slope = dot(work.gradient, work.step)
     weight_slope = dot(work.weights, work.step)
     weight_curvature = dot(work.step, work.step)
     length = 1.0
-    for halvings in range(settings.max_backtracking_steps + 1):
+    for backtracking_steps in range(settings.max_backtracking_steps + 1):
         change = length * weight_slope + 0.5 * length * length * weight_curvature
         change += settings.C * loss_change(work, length, settings.loss)
         if change <= settings.sufficient_decrease * length * slope:
-            return length, halvings
+            return length, backtracking_steps
         length *= 0.5
     return NO_STEP, settings.max_backtracking_steps
 
 
 @kernel
-def loss_change(work, length, loss):
-    """sum_i c_i (phi(y_i (s_i + a <p, x_i>)) - phi(y_i s_i))."""
+def loss_change(work: Workspace, length: float, loss: int) -> float:
+    """Compute sum_i c_i (phi(y_i (s_i + a <p, x_i>)) - phi(y_i s_i))."""
     total = 0.0
     for i in range(len(work.scores)):
         cost = work.signed_costs[i]

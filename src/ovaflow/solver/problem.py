@@ -1,84 +1,102 @@
-"""What the solver is given, what it works in, and what it reports, label by label."""
+"""The problem of one label: its settings, the arrays that the solver works in, and its outcome."""
 
 import math
 from enum import IntEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
 from ovaflow.solver.losses import LOSSES, SQUARED_HINGE
 from ovaflow.sparse.jit import kernel
 
+if TYPE_CHECKING:
+    from ovaflow.settings.train import Solve
+
 PAGE_BYTES = 4096
+"""Bytes of a memory page."""
 
 L2 = 0
 L1 = 1
 REGULARIZATIONS = {"l2": L2, "l1": L1}
-"""Code of each regularisation, 1/2 |w|^2 and |w|_1, by the name that the config uses."""
+"""Code of each regularization, 1/2 |w|^2 and |w|_1, by the name that the config uses."""
 
 AUTO_EPSILON = 0.01
+"""Tolerance of ``epsilon: auto``."""
+
 AUTO_LOOSEST_EPSILON = 0.1
-"""Tolerances of ``epsilon: auto``, see :func:`ovaflow.solver.stopping.compute_relative_tolerances`."""
+"""Largest tolerance of labels with few positives under ``epsilon: auto``, measured for the squared
+hinge with L2; see :func:`ovaflow.solver.stopping.compute_relative_tolerances`.
+"""
 
 
 class Settings(NamedTuple):
-    """Constants of the optimisation; the defaults follow LIBLINEAR 2.40 and the MSI paper, sec. 5."""
+    """Constants of the optimization; the defaults follow LIBLINEAR 2.40 and the MSI paper, sec. 5."""
 
     C: float
-    loss: int
+    loss: int  # code of LOSSES
     epsilon: float  # relative gradient tolerance before it is scaled to the label (eq. 12)
-    loosest: float = 0.0  # tolerance that labels of few positives may have, where it is larger
+    loosest_epsilon: float = 0.0  # tolerance of labels with few positives, where it is larger
     max_newton: int = 1000
     max_cg: int = 1000  # in one Newton step
     max_backtracking_steps: int = 20  # in one line search
     sufficient_decrease: float = 0.01  # share of the linear decrease that a step must reach
     preconditioning: float = 0.01  # weight of the Hessian's diagonal against the identity
-    regularization: int = L2
-    inner_tolerance: float = (
-        0.1  # with L1: violation at which a quadratic model is solved, as a share of that before
-    )
+    regularization: int = L2  # code of REGULARIZATIONS
+    # with L1: violation at which a quadratic model is solved, as a share of that before
+    inner_tolerance: float = 0.1
 
     @classmethod
-    def of(cls, train):
-        """Constants of a training, which has C, loss, epsilon and regularization."""
+    def from_training(cls, train: "Solve") -> Self:
+        """Read the constants of a training, which has C, loss, epsilon and regularization."""
         loss = LOSSES[train.loss]
         regularization = REGULARIZATIONS[train.regularization]
         if train.epsilon != "auto":
             return cls(train.C, loss, train.epsilon, regularization=regularization)
-        loosest = AUTO_LOOSEST_EPSILON if (loss, regularization) == (SQUARED_HINGE, L2) else 0.0
-        return cls(train.C, loss, AUTO_EPSILON, loosest, regularization=regularization)
+        loosest_epsilon = 0.0
+        if loss == SQUARED_HINGE and regularization == L2:
+            loosest_epsilon = AUTO_LOOSEST_EPSILON
+        return cls(train.C, loss, AUTO_EPSILON, loosest_epsilon, regularization=regularization)
 
 
 class Instances(NamedTuple):
-    """What the instances of a problem weigh, whatever the label."""
+    """Weights of the instances, the same in the problems of all labels.
+
+    The first ``n_documents`` instances are documents, negatives of all labels that they do not
+    carry. The others are names of labels, which are positives of their label and nothing else.
+    """
 
     weights: np.ndarray  # of their losses: float32, shape (n,)
-    n_documents: (
-        int  # the first instances, which are negatives of all labels that they do not carry
-    )
+    n_documents: int
 
     @property
-    def total(self):
-        """Weight of the documents."""
+    def total(self) -> float:
+        """Weight of all documents."""
         return float(self.weights[: self.n_documents].sum(dtype=np.float64))
 
 
-def make_unit_instances(n):
-    """Instances of weight 1, all of them documents."""
+def make_unit_instances(n: int) -> Instances:
+    """Make n documents of weight 1."""
     return Instances(np.ones(n, np.float32), n)
 
 
 class Costs(NamedTuple):
-    """What the losses of each of l labels weigh: those of positives, beside 1 for negatives, and
-    all of them.
-    """
+    """Weights of the losses of each of l labels."""
 
-    positives: np.ndarray  # float64 (l,)
-    C: np.ndarray  # float64 (l,)
+    positives: np.ndarray  # of positives, where negatives have 1: float64 (l,)
+    C: np.ndarray  # of all losses against the regularization: float64 (l,)
+
+
+class LabelProblem(NamedTuple):
+    """The problem of one label on the instances that all labels share."""
+
+    positives: np.ndarray  # its positive instances, ascending: int32
+    target: float  # gradient norm, or with L1 violation, at which it ends
+    C: float
+    positive_cost: float = 1.0  # weight of the losses of positives, where negatives have 1
 
 
 class Workspace(NamedTuple):
-    """What one thread works in: 6 vectors over n instances and 7 over d features, 4 bytes an entry."""
+    """Arrays of one thread: 6 vectors over n instances and 7 over d features, 4 bytes an entry."""
 
     signed_costs: np.ndarray  # y_i c_i: each loss has a cost c_i > 0, 1 unless weighted
     scores: np.ndarray  # X w
@@ -87,65 +105,63 @@ class Workspace(NamedTuple):
     slopes: np.ndarray  # c_i phi'(m_i) y_i, in the order of `active`
     curvatures: np.ndarray  # c_i phi''(m_i), in the order of `active`
     weights: np.ndarray  # w: the start before a label is solved, the solution after
-    gradient: np.ndarray
+    gradient: np.ndarray  # g
     step: np.ndarray  # p
-    residual: np.ndarray  # r, d, H d and M of conjugate gradient
-    direction: np.ndarray
-    curved: np.ndarray
-    preconditioner: np.ndarray
+    residual: np.ndarray  # r of conjugate gradient
+    direction: np.ndarray  # d
+    hessian_direction: np.ndarray  # H d
+    preconditioner: np.ndarray  # M, diagonal; with L1 the diagonal of the losses' Hessian
 
 
-def make_workspace(n, d):
-    """Allocate what one thread works in, for n instances and d features."""
+def make_workspace(n: int, d: int) -> Workspace:
+    """Allocate the arrays of one thread, for n instances and d features."""
     first_of_features = Workspace._fields.index("weights")
     shapes = dict.fromkeys(Workspace._fields[:first_of_features], (np.float32, n))
     shapes |= dict.fromkeys(Workspace._fields[first_of_features:], (np.float32, d))
-    return Workspace(**allocate_separately(**shapes | {"active": (np.int32, n)}))
+    shapes["active"] = (np.int32, n)
+    return Workspace(**allocate_separately(**shapes))
 
 
 @kernel
-def slice_workspace(work, m, count):
-    """The first m instances and the first ``count`` features of a workspace, sharing its memory."""
+def slice_workspace(work: Workspace, n: int, d: int) -> Workspace:
+    """Take the first n instances and the first d features of a workspace, sharing its memory."""
     return Workspace(
-        work.signed_costs[:m],
-        work.scores[:m],
-        work.score_steps[:m],
-        work.active[:m],
-        work.slopes[:m],
-        work.curvatures[:m],
-        work.weights[:count],
-        work.gradient[:count],
-        work.step[:count],
-        work.residual[:count],
-        work.direction[:count],
-        work.curved[:count],
-        work.preconditioner[:count],
+        work.signed_costs[:n],
+        work.scores[:n],
+        work.score_steps[:n],
+        work.active[:n],
+        work.slopes[:n],
+        work.curvatures[:n],
+        work.weights[:d],
+        work.gradient[:d],
+        work.step[:d],
+        work.residual[:d],
+        work.direction[:d],
+        work.hessian_direction[:d],
+        work.preconditioner[:d],
     )
 
 
-def allocate_separately(**shapes):
+def allocate_separately(**shapes: tuple) -> dict[str, np.ndarray]:
     """Allocate named arrays, each given as ``(dtype, *shape)``, with a page between any two."""
     # A vector loop first tests that its arrays do not overlap, with some slack, and adds in another
     # order when they might: with a page between any two, the bits never depend on where they lie.
-    sizes = {
-        name: np.dtype(dtype).itemsize * math.prod(shape)
-        for name, (dtype, *shape) in shapes.items()
-    }
-    block = np.empty(
-        sum(-(-size // PAGE_BYTES) * PAGE_BYTES + PAGE_BYTES for size in sizes.values())
-        + 2 * PAGE_BYTES,
-        np.uint8,
-    )
-    start = PAGE_BYTES - block.ctypes.data % PAGE_BYTES
+    sizes = {}
+    strides = {}
+    for name, (dtype, *shape) in shapes.items():
+        sizes[name] = np.dtype(dtype).itemsize * math.prod(shape)
+        strides[name] = math.ceil(sizes[name] / PAGE_BYTES) * PAGE_BYTES + PAGE_BYTES
+    memory = np.empty(sum(strides.values()) + 2 * PAGE_BYTES, np.uint8)
+    start = PAGE_BYTES - memory.ctypes.data % PAGE_BYTES
     arrays = {}
     for name, (dtype, *shape) in shapes.items():
-        arrays[name] = block[start : start + sizes[name]].view(dtype).reshape(shape)
-        start += -(-sizes[name] // PAGE_BYTES) * PAGE_BYTES + PAGE_BYTES
+        arrays[name] = memory[start : start + sizes[name]].view(dtype).reshape(shape)
+        start += strides[name]
     return arrays
 
 
 class Status(IntEnum):
-    """How a label ended."""
+    """Ways in which a label ends."""
 
     CONVERGED = 0
     ITERATION_LIMIT = 1
@@ -155,7 +171,7 @@ class Status(IntEnum):
 
 
 class Outcome(NamedTuple):
-    """What the solver reports of one label."""
+    """Steps of one label and the solution that they reached."""
 
     newton_steps: int
     cg_steps: int
@@ -170,4 +186,35 @@ class Outcome(NamedTuple):
 
 
 OUTCOME_DTYPE = np.dtype([(name, np.dtype(kind)) for name, kind in Outcome.__annotations__.items()])
-"""An :class:`Outcome` in an array."""
+"""Dtype of an :class:`Outcome` in an array."""
+
+
+@kernel
+def make_empty_outcome() -> Outcome:
+    """Make the outcome of a label before its first step."""
+    return Outcome(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0, 0)
+
+
+@kernel
+def add_round(total: Outcome, solved: Outcome, rounds: int) -> Outcome:
+    """Add the outcome of one more problem of a label, such as one on a larger working set.
+
+    Steps are summed; what is said of the solution is that of the last problem. The first problem,
+    before which there were 0 ``rounds``, says how many instances were active under the first
+    weights. Callers count ``full_passes`` themselves.
+    """
+    active_start = total.active_start
+    if rounds == 0:
+        active_start = solved.active_start
+    return Outcome(
+        total.newton_steps + solved.newton_steps,
+        total.cg_steps + solved.cg_steps,
+        total.line_search_halvings + solved.line_search_halvings,
+        active_start,
+        solved.active_end,
+        solved.objective,
+        solved.gradient_norm,
+        solved.gradient_target,
+        solved.status,
+        total.full_passes,
+    )

@@ -1,34 +1,41 @@
-"""How labels are solved: one by one, or many at a time on the fast path of their loss.
+"""Selection of the solver of each label.
 
-Both fast paths have one protocol, label by label: ``admit`` takes a label,
-``screen`` passes over all instances for all labels in flight, and ``advance``
-uses what it found for one of them.
+| problem | solver |
+| --- | --- |
+| L2, squared hinge | working sets, for many labels at a time; Newton for the most frequent labels |
+| L2, logistic | samples, for many labels at a time; Newton for the most frequent labels |
+| L1, sparse features | coordinate descent on working sets of features |
+| L1, dense features | coordinate descent on all features |
+| any, for reference | Newton or coordinate descent on everything |
+
+The solvers for many labels at a time are *fast paths*. They have the same
+methods, called label by label: ``admit`` takes a label, ``screen`` passes over
+all instances for all labels in flight, and ``advance`` uses the results for one
+of them.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.solver.batch import BatchSolver, count_first_rows
-from ovaflow.solver.coordinate_descent import solve_label_l1
-from ovaflow.solver.losses import LOGISTIC, SLOPE_AT_ZERO, SQUARED_HINGE
-from ovaflow.solver.newton import solve_label
-from ovaflow.solver.problem import L1, Instances, Settings, make_workspace
-from ovaflow.solver.sampled import SAMPLE_SIZE, Anchor, SampledSolver, make_anchor
-from ovaflow.solver.sampled_problem import count_exact_negatives
-from ovaflow.solver.screening import Screen, make_screen
-from ovaflow.solver.stopping import compute_gradient_targets, compute_violation_targets
-from ovaflow.solver.working_features import (
-    LARGEST_DENSITY,
-    WorkingFeatures,
-    make_working_features,
-    make_working_scratch,
-    solve_on_features,
+from ovaflow.solver.batch import BatchSolver, FirstWeights, count_first_rows
+from ovaflow.solver.label_solvers import (
+    CoordinateDescentSolver,
+    LabelSolver,
+    NewtonSolver,
+    WorkingFeaturesSolver,
 )
+from ovaflow.solver.losses import LOGISTIC
+from ovaflow.solver.problem import L1, Instances, Settings
+from ovaflow.solver.sampled import SAMPLE_SIZE, SampledSolver, make_anchor
+from ovaflow.solver.sampled_problem import Anchor, count_exact_negatives
+from ovaflow.solver.screening import Screen, make_screen
+from ovaflow.solver.working_features import LARGEST_DENSITY, make_working_features
 from ovaflow.sparse.csr import CSR
 
 MANY_INSTANCES = 50_000
-"""Instances. Of fewer, a larger share is curved at the optimum."""
+"""Number of instances. Of fewer, a larger share is active at the optimum."""
 
 LARGEST_WORKING_SHARE_OF_FEW = 0.08
 LARGEST_WORKING_SHARE_OF_MANY = 0.2
@@ -39,137 +46,115 @@ LARGEST_SAMPLED_SHARE = 0.3
 """Share of the instances beyond which a sampled problem saves less than it costs."""
 
 
-@dataclass(frozen=True)
-class NewtonSolver:
-    """Labels one by one: L2 problems, by Newton's method on all instances."""
-
-    X: CSR
-    instances: Instances
-    settings: Settings
-
-    def targets(self, positives, means, costs):
-        """What the gradient's norm, or with L1 the violation, must reach for each label; ``costs``:
-        :class:`Costs`.
-        """
-        slope = SLOPE_AT_ZERO[self.settings.loss]
-        return compute_gradient_targets(self.settings, slope, self.instances, means, costs)
-
-    def make_work(self):
-        """Allocate what a thread works in; its ``weights`` take the start, and hold the solution
-        after.
-        """
-        return make_workspace(self.X.n_rows, self.X.n_columns)
-
-    def solve(self, positives, target, work, cost, C):
-        """Solve one label, from ``work.weights`` and into them; returns the Outcome."""
-        return solve_label(
-            self.X, self.instances, positives, target, work, self.settings._replace(C=C), cost
-        )
-
-
-@dataclass(frozen=True)
-class CoordinateDescentSolver(NewtonSolver):
-    """Labels one by one: L1 problems, on all features."""
-
-    features: WorkingFeatures
-
-    def targets(self, positives, means, costs):
-        slope = SLOPE_AT_ZERO[self.settings.loss]
-        return compute_violation_targets(
-            self.settings, costs.C, slope, self.X, positives, self.features, costs.positives
-        )
-
-    def solve(self, positives, target, work, cost, C):
-        problem = self.X, self.features.columns, self.instances, positives
-        return solve_label_l1(*problem, target, work, self.settings._replace(C=C), cost)
-
-
-@dataclass(frozen=True)
-class WorkingFeaturesSolver(CoordinateDescentSolver):
-    """Labels one by one: L1 problems, on the features that matter."""
-
-    def make_work(self):
-        return make_working_scratch(self.X.n_rows, self.X.n_columns)
-
-    def solve(self, positives, target, work, cost, C):
-        return solve_on_features(
-            self.X, self.features, positives, target, work, self.settings._replace(C=C), cost
-        )
-
-
-def choose_label_solver(X, instances, settings, reference):
-    """How labels are solved one by one; ``reference`` asks for the plainest way."""
+def choose_label_solver(
+    X: CSR, instances: Instances, settings: Settings, *, reference: bool
+) -> LabelSolver:
+    """Choose the solver of one label at a time; ``reference`` asks for the plainest one."""
     if settings.regularization != L1:
         return NewtonSolver(X, instances, settings)
-    sparse = len(X.data) <= LARGEST_DENSITY * X.n_rows * X.n_columns
-    way = WorkingFeaturesSolver if sparse and not reference else CoordinateDescentSolver
-    return way(X, instances, settings, make_working_features(X, instances))
+    features = make_working_features(X, instances)
+    is_sparse = len(X.data) <= LARGEST_DENSITY * X.n_rows * X.n_columns
+    if is_sparse and not reference:
+        return WorkingFeaturesSolver(X, instances, settings, features)
+    return CoordinateDescentSolver(X, instances, settings, features)
 
 
 @dataclass(frozen=True)
-class WorkingSetPath:
-    """The fast path of the squared hinge: labels are solved on the instances that matter."""
+class FastPath(ABC):
+    """Solution of many labels at a time; read by all threads."""
 
     X: CSR
     instances: Instances
-    screen: Screen
     settings: Settings
 
-    @staticmethod
-    def suits(counts, n):
-        """Which labels need only a small part of n instances, by their positives."""
-        rows = np.array([count + count_first_rows(n, count) for count in counts.tolist()])
-        largest = (
-            LARGEST_WORKING_SHARE_OF_FEW if n < MANY_INSTANCES else LARGEST_WORKING_SHARE_OF_MANY
-        )
-        return (counts > 0) & (rows <= largest * n)
+    @abstractmethod
+    def find_suited(self, counts: np.ndarray) -> np.ndarray:
+        """Find the labels that it solves faster than one at a time, by their positives: bool."""
 
-    @classmethod
-    def of(cls, X, instances, counts, targets, settings):
-        """Prepare what all labels share, by their positives and targets."""
-        documents = X.part(0, instances.n_documents)
-        return cls(X, instances, make_screen(documents, counts[counts > 0].mean()), settings)
-
-    def make_solver(self, start, ranking):
-        """Solver of one thread."""
-        return BatchSolver(self.X, self.instances, self.screen, self.settings, start, ranking)
+    @abstractmethod
+    def make_solver(self) -> BatchSolver | SampledSolver:
+        """Make the solver of one thread."""
 
 
 @dataclass(frozen=True)
-class SampledPath:
-    """The fast path of the logistic loss: labels are solved on samples under exact gradients."""
+class WorkingSetPath(FastPath):
+    """Fast path of the squared hinge: labels are solved on the instances that matter."""
 
-    X: CSR
-    anchor: Anchor
-    settings: Settings
+    screen: Screen
+    start: FirstWeights
+    ranking: FirstWeights  # of the instances, for the first working set
 
-    @staticmethod
-    def suits(counts, n):
-        return (counts > 0) & (
-            counts + count_exact_negatives(counts) + SAMPLE_SIZE <= LARGEST_SAMPLED_SHARE * n
+    def find_suited(self, counts: np.ndarray) -> np.ndarray:
+        return _suit_working_sets(counts, self.instances.n_documents)
+
+    def make_solver(self) -> BatchSolver:
+        return BatchSolver(
+            self.X, self.instances, self.screen, self.settings, self.start, self.ranking
         )
 
-    @classmethod
-    def of(cls, X, instances, counts, targets, settings):
-        smallest = targets[cls.suits(counts, instances.n_documents)].min()
-        return cls(X, make_anchor(X, instances, smallest, settings), settings)
 
-    def make_solver(self, start, ranking):
-        """Solver of one thread; the anchor is a better start than the label's own, and nothing is
-        ranked.
-        """
+@dataclass(frozen=True)
+class SampledPath(FastPath):
+    """Fast path of the logistic loss: labels are solved on samples under exact gradients.
+
+    All start at the anchor, a better start than their own.
+    """
+
+    anchor: Anchor
+
+    def find_suited(self, counts: np.ndarray) -> np.ndarray:
+        return _suit_samples(counts, self.instances.n_documents)
+
+    def make_solver(self) -> SampledSolver:
         return SampledSolver(self.X, self.anchor, self.settings)
 
 
-_FAST_PATHS = {SQUARED_HINGE: WorkingSetPath, LOGISTIC: SampledPath}
+def choose_fast_path(
+    solver: LabelSolver,
+    counts: np.ndarray,
+    targets: np.ndarray,
+    C: np.ndarray,
+    start: FirstWeights,
+    ranking: FirstWeights,
+) -> FastPath | None:
+    """Choose the fast path of a training; None where it has none, or no label suits it.
+
+    Parameters
+    ----------
+    solver
+        Solver of one label at a time, which has features, instances and settings.
+    counts, targets, C
+        Positives, gradient norm to reach, and weight of the losses of each label.
+    start, ranking
+        First weights of each label, and weights whose scores choose its first working set.
+    """
+    X = solver.X
+    instances = solver.instances
+    settings = solver.settings
+    n = instances.n_documents
+    if settings.regularization == L1:
+        return None
+    if settings.loss == LOGISTIC:
+        suited = _suit_samples(counts, n)
+        # the anchor has one C
+        if not suited.any() or (C != settings.C).any():
+            return None
+        anchor = make_anchor(X, instances, targets[suited].min(), settings)
+        return SampledPath(X, instances, settings, anchor)
+    if not _suit_working_sets(counts, n).any():
+        return None
+    screen = make_screen(X.part(0, n), counts[counts > 0].mean())
+    return WorkingSetPath(X, instances, settings, screen, start, ranking)
 
 
-def choose_fast_path(X, instances, counts, targets, C, settings):
-    """The fast path of a problem; None where it has none, or no label suits it."""
-    # the anchor of samples has one C
-    if settings.regularization == L1 or (settings.loss == LOGISTIC and (C != settings.C).any()):
-        return None
-    path = _FAST_PATHS[settings.loss]
-    if not path.suits(counts, instances.n_documents).any():
-        return None
-    return path.of(X, instances, counts, targets, settings)
+def _suit_working_sets(counts: np.ndarray, n: int) -> np.ndarray:
+    """Find labels whose first working set is a small part of n instances: bool (l,)."""
+    rows = np.array([count + count_first_rows(n, count) for count in counts.tolist()])
+    share = LARGEST_WORKING_SHARE_OF_FEW if n < MANY_INSTANCES else LARGEST_WORKING_SHARE_OF_MANY
+    return (counts > 0) & (rows <= share * n)
+
+
+def _suit_samples(counts: np.ndarray, n: int) -> np.ndarray:
+    """Find labels whose sampled problem is a small part of n instances: bool (l,)."""
+    rows = counts + count_exact_negatives(counts) + SAMPLE_SIZE
+    return (counts > 0) & (rows <= LARGEST_SAMPLED_SHARE * n)

@@ -1,7 +1,11 @@
 """The stopping rule |g(w)| <= eps |g(0)|, the same for every start."""
 
+from typing import Protocol
+
 import numpy as np
 
+from ovaflow.solver.problem import Costs, Instances, Settings
+from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 
 L1_TOLERANCE_SHARE = 0.1
@@ -12,25 +16,61 @@ right: measured against it LIBLINEAR's tolerance leaves up to 1.5 % of the
 objective, a tenth of it under 0.1 %.
 """
 
-
 FEW_POSITIVES = 20
-"""Positives below which ``epsilon: auto`` is looser."""
+"""Positives below which ``epsilon: auto`` is looser. Measured: labels with fewer tolerate up to ten
+times the tolerance without loss of quality, frequent ones do not.
+"""
 
 
-def compute_relative_tolerances(epsilon, n_positives, n, loosest=0.0):
-    """Tolerance of labels, from their positives: eps max(1, min(|P|, |N|)) / n (MSI eq. 12-13).
+class LabelMeans(Protocol):
+    """Inner products of means, see :class:`ovaflow.initialization.means.Means`."""
 
-    Labels of fewer than :data:`FEW` positives may have that of so many, up to ``loosest``.
+    @property
+    def pp(self) -> np.ndarray:
+        """<p_mean, p_mean> of each label."""
+
+    @property
+    def xp(self) -> np.ndarray:
+        """<x_mean, p_mean> of each label."""
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Number of positives of each label."""
+
+    @property
+    def xx(self) -> float:
+        """<x_mean, x_mean>."""
+
+
+def compute_relative_tolerances(
+    epsilon: float, n_positives: np.ndarray, n: int, loosest_epsilon: float = 0.0
+) -> np.ndarray:
+    """Compute the tolerance of labels by their positives: eps max(1, min(|P|, |N|)) / n.
+
+    See MSI, eq. 12-13. Labels of fewer than :data:`FEW_POSITIVES` positives may have the tolerance
+    of a label with that many, up to ``loosest_epsilon``.
     """
     fewer = np.maximum(1, np.minimum(n_positives, n - n_positives))
-    return np.maximum(epsilon, np.minimum(loosest, epsilon * FEW_POSITIVES / fewer)) * fewer / n
+    loosened = np.minimum(loosest_epsilon, epsilon * FEW_POSITIVES / fewer)
+    return np.maximum(epsilon, loosened) * fewer / n
 
 
-def compute_gradient_norm_at_zero(C, slope_at_zero, n, n_positives, pp, xp, xx, positive_cost=1.0):
-    """Norm of the gradient at w = 0, from means alone: C |phi'(0)| |(c + 1) |P| p_mean - n x_mean|.
+def compute_gradient_norm_at_zero(
+    C, slope_at_zero: float, n: int, n_positives, pp, xp, xx, positive_cost=1.0
+):
+    """Compute |g(0)| = C |phi'(0)| |(c + 1) |P| p_mean - n x_mean| from means alone.
 
-    ``pp``, ``xp`` and ``xx`` are <p_mean, p_mean>, <x_mean, p_mean> and <x_mean, x_mean>; c weighs
-    positives. Of the n instances all positives are taken to be one, which a name of a label is not.
+    Assumes that every positive is one of the n documents; names used for training are not.
+    ``C``, ``n_positives``, ``pp``, ``xp`` and ``positive_cost`` are numbers or arrays of labels.
+
+    Parameters
+    ----------
+    n_positives
+        |P|.
+    pp, xp, xx
+        <p_mean, p_mean>, <x_mean, p_mean> and <x_mean, x_mean>.
+    positive_cost
+        Weight c of the losses of positives.
     """
     share = positive_cost + 1.0
     squared = (
@@ -41,55 +81,70 @@ def compute_gradient_norm_at_zero(C, slope_at_zero, n, n_positives, pp, xp, xx, 
     return C * abs(slope_at_zero) * np.sqrt(np.maximum(squared, 0.0))
 
 
-def compute_gradient_targets(settings, slope_at_zero, instances, means, costs):
-    """Compute what |g(w)| must reach for each of l labels, from :class:`Means` and :class:`Costs`:
-    float64 (l,).
+def compute_gradient_targets(
+    settings: Settings,
+    slope_at_zero: float,
+    instances: Instances,
+    means: LabelMeans,
+    costs: Costs,
+) -> np.ndarray:
+    """Compute the gradient norm at which each of l labels ends: float64 (l,).
 
     With weights of instances |g(0)| is that without them times their mean.
     """
     n = instances.n_documents
-    counts = means.counts
-    products = means.pp, means.xp, means.xx
     at_zero = compute_gradient_norm_at_zero(
-        costs.C, slope_at_zero, n, counts, *products, costs.positives
+        costs.C, slope_at_zero, n, means.counts, means.pp, means.xp, means.xx, costs.positives
+    )
+    tolerances = compute_relative_tolerances(
+        settings.epsilon, means.counts, n, settings.loosest_epsilon
     )
     mean_weight = instances.total / n
-    return (
-        compute_relative_tolerances(settings.epsilon, counts, n, settings.loosest)
-        * mean_weight
-        * at_zero
-    )
+    return tolerances * mean_weight * at_zero
 
 
-def compute_violation_targets(settings, C, slope_at_zero, X, positives, features, positive_costs):
-    """What the violation of an L1 problem must reach, for each of l labels: a share of that at w =
-    0.
+def compute_violation_targets(
+    settings: Settings,
+    slope_at_zero: float,
+    X: CSR,
+    instances: Instances,
+    positives: CSR,
+    column_sums: np.ndarray,
+    costs: Costs,
+) -> np.ndarray:
+    """Compute the violation at which each of l L1 problems ends, a share of that at w = 0.
 
     The violation is sum_j max(0, |g_j| - 1) at w = 0, with g the gradient of the losses, see
     :mod:`ovaflow.solver.coordinate_descent`. The share is that of L2 problems times
-    :data:`STRICTER`. ``positives`` has shape (l, n); ``features`` are those of X, see
-    :func:`ovaflow.solver.working_features.make_features`.
+    :data:`L1_TOLERANCE_SHARE`. ``positives`` has shape (l, n); ``column_sums`` are sums of X over
+    documents by their weights, see :func:`ovaflow.solver.working_features.make_working_features`.
     """
     at_zero = np.empty(positives.n_rows)
-    scales = C * abs(slope_at_zero)
-    n = features.instances.n_documents
-    _violations_at_zero(
-        X, features.instances, positives, features.sums, scales, positive_costs, at_zero
-    )
-    return (
-        L1_TOLERANCE_SHARE
-        * compute_relative_tolerances(settings.epsilon, np.diff(positives.indptr), n)
-        * at_zero
-    )
+    scales = costs.C * abs(slope_at_zero)
+    _fill_violations_at_zero(X, instances, positives, column_sums, scales, costs.positives, at_zero)
+    counts = np.diff(positives.indptr)
+    tolerances = compute_relative_tolerances(settings.epsilon, counts, instances.n_documents)
+    return L1_TOLERANCE_SHARE * tolerances * at_zero
 
 
 @strict_kernel
-def _violations_at_zero(X, instances, positives, sums, scales, positive_costs, out) -> None:
-    """sum_f max(0, |g_f| - 1), g = -scale (sum_{i in P} v_i (c + [i <= n]) x_i - sum_{i <= n} v_i
-    x_i), from P = {}.
+def _fill_violations_at_zero(
+    X: CSR,
+    instances: Instances,
+    positives: CSR,
+    sums: np.ndarray,
+    scales: np.ndarray,
+    positive_costs: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Fill the violation of each label at w = 0, sum_f max(0, |g_f| - 1).
+
+    g = -scale (sum_{i in P} v_i (c + [i <= n]) x_i - sum_{i <= n} v_i x_i). What the second sum
+    gives alone is computed once for all labels of one scale, and corrected for the features of the
+    positives.
     """
     total = scale = 0.0
-    of_positives = np.zeros(len(sums))
+    positive_sums = np.zeros(len(sums))
     for label in range(len(out)):
         if scales[label] != scale:
             scale = scales[label]
@@ -101,14 +156,14 @@ def _violations_at_zero(X, instances, positives, sums, scales, positive_costs, o
             i = positives.indices[e]
             cost = instances.weights[i] * (positive_costs[label] + (i < instances.n_documents))
             for k in range(X.indptr[i], X.indptr[i + 1]):
-                of_positives[X.indices[k]] += cost * X.data[k]
+                positive_sums[X.indices[k]] += cost * X.data[k]
         for e in range(positives.indptr[label], positives.indptr[label + 1]):
             i = positives.indices[e]
             for k in range(X.indptr[i], X.indptr[i + 1]):
                 f = X.indices[k]
-                if of_positives[f] != 0:
-                    gradient = of_positives[f] - sums[f]
+                if positive_sums[f] != 0:
+                    gradient = positive_sums[f] - sums[f]
                     out[label] += max(0.0, scale * abs(gradient) - 1.0) - max(
                         0.0, scale * abs(sums[f]) - 1.0
                     )
-                    of_positives[f] = 0.0
+                    positive_sums[f] = 0.0

@@ -1,12 +1,12 @@
-"""L1-regularised problems on the features that matter, in the compressed form that they allow.
+"""L1-regularized problems on a working set of features, with all other instances as one.
 
 At an L1 optimum a label has some tens of features with nonzero weight. The
 problem is solved on a small working set of features, then the gradient of *all*
 is computed, and those that violate the optimality conditions join the set, until
-the violation over all features has reached its target. Which features begin
+the violation over all features has reached its target. The first working set
 changes only the work.
 
-Working sets of instances, as L2 has them, would not be small here. With so few
+Working sets of instances, as for L2, would not be small here. With so few
 nonzero weights most negatives have none of these features: their score is the
 bias alone, and where that lies above -1 the loss of each of them is curved. But
 they are all alike. In the problem on the working features they are one instance
@@ -28,9 +28,13 @@ from ovaflow.solver.losses import loss_curvature, loss_slope
 from ovaflow.solver.newton import CONVERGED, ITERATION_LIMIT
 from ovaflow.solver.problem import (
     Instances,
+    LabelProblem,
     Outcome,
+    Settings,
     Workspace,
+    add_round,
     allocate_separately,
+    make_empty_outcome,
     make_workspace,
     slice_workspace,
 )
@@ -39,19 +43,32 @@ from ovaflow.sparse.csr import CSR, add_row, transpose
 from ovaflow.sparse.jit import kernel, strict_kernel
 
 JOINING_FEATURES = 100
-"""Features that may always join at a time."""
+"""Features that may always join at a time: more than most labels have at the optimum."""
 
 MOST_START_FEATURES = 1000
-"""Features up to which a start brings all; of one with more only the bias is used, to keep the set
-small.
+"""Weights of a start up to which their features are the first working set.
+
+Of a start with more only the bias is used, to keep the set small.
 """
 
 LARGEST_DENSITY = 0.2
 """Share of nonzeros in X beyond which a few features touch all instances, and nothing is saved."""
 
-_INSIDE = 0.5
-_LOOSER = 0.1
+_INNER_SHARE = 0.5
+"""Tolerance of the problem on the working features in units of the target, so that the other
+features and rounding may add to the violation.
+"""
+
+_LOOSE_SHARE = 0.1
+"""The same in units of the violation over all features, while features are missing and an exact
+solution would be wasted.
+"""
+
 _MOST_ROUNDS = 200
+"""Rounds after which a label ends without having reached its target."""
+
+_HISTOGRAM_BINS = 1024
+"""Bins from which the size of the features that join is estimated."""
 
 
 class WorkingFeatures(NamedTuple):
@@ -59,40 +76,46 @@ class WorkingFeatures(NamedTuple):
 
     columns: CSR  # X transposed
     sums: np.ndarray  # column sums of X over documents by their weights, float64, shape (d,)
-    # the feature that has the same value in all instances, the last one; -1 where there is none
-    bias: int
+    bias: int  # the last feature if it has the same value in all instances, else -1
     instances: Instances
     total: float  # weight of all documents
 
 
 class WorkingScratch(NamedTuple):
-    """What one thread works in."""
+    """Arrays of one thread."""
 
     weights: np.ndarray  # w of all features, float32
-    gradient: (
-        np.ndarray
-    )  # of the losses; in float32, sums over many instances and the violation would drown
-    chosen: np.ndarray  # whether a feature is in the working set; clean between uses
+    # of the losses; in float32 sums over many instances would lose the violation
+    gradient: np.ndarray
+    chosen: np.ndarray  # bool (d,), true for features in the working set; clean between uses
     features: np.ndarray  # the working set as a list, the bias feature last
     rows: np.ndarray  # instances that have working features, positives first
     local_row: np.ndarray  # the reverse, -1 for the others; clean between uses
     local: Workspace  # of the problem on the working features
 
 
-def make_working_features(X, instances):
-    """Transpose a matrix."""
+class _LocalColumns(NamedTuple):
+    """Columns of the working features, with renumbered instances."""
+
+    part: CSR  # the columns; their last instance represents the documents without these features
+    n_rows: int  # instances that have working features
+    n_others: int  # documents that have none
+
+
+def make_working_features(X: CSR, instances: Instances) -> WorkingFeatures:
+    """Transpose a matrix, sum its columns and find its bias feature."""
     columns = transpose(X)
     sums = np.empty(X.n_columns)
-    _sum_rows(columns, instances, sums)
-    last = columns.data[columns.indptr[-2] :] if X.n_columns else columns.data
-    has_bias = len(last) == X.n_rows > 0 and (last == last[0]).all()
+    _sum_documents(columns, instances, sums)
+    last_column = columns.data[columns.indptr[-2] :] if X.n_columns else columns.data
+    has_bias = len(last_column) == X.n_rows > 0 and (last_column == last_column[0]).all()
     bias = X.n_columns - 1 if has_bias else -1
     return WorkingFeatures(columns, sums, bias, instances, instances.total)
 
 
 @strict_kernel
-def _sum_rows(columns, instances, out) -> None:
-    """out_j = sum over documents i of v_i x_ij."""
+def _sum_documents(columns: CSR, instances: Instances, out: np.ndarray) -> None:
+    """Fill out_j = sum over documents i of v_i x_ij."""
     for j in range(len(out)):
         out[j] = 0.0
         for k in range(columns.indptr[j], columns.indptr[j + 1]):
@@ -101,10 +124,13 @@ def _sum_rows(columns, instances, out) -> None:
                 out[j] += instances.weights[i] * columns.data[k]
 
 
-def make_working_scratch(n, d):
-    """Allocate what one thread works in, for n instances and d features."""
+def make_working_scratch(n: int, d: int) -> WorkingScratch:
+    """Allocate the arrays of one thread, for n instances and d features."""
     arrays = allocate_separately(
-        weights=(np.float32, d), features=(np.int32, d), rows=(np.int32, n), local_row=(np.int32, n)
+        weights=(np.float32, d),
+        features=(np.int32, d),
+        rows=(np.int32, n),
+        local_row=(np.int32, n),
     )
     arrays["local_row"][:] = -1
     return WorkingScratch(
@@ -113,60 +139,84 @@ def make_working_scratch(n, d):
 
 
 def solve_on_features(
-    X, features, positives, violation_target, scratch, settings, positive_cost=1.0
-):
-    """Minimise |w|_1 + C sum_i c_i phi(y_i <w, x_i>) for one label, from ``scratch.weights`` and
-    into them.
+    X: CSR,
+    features: WorkingFeatures,
+    problem: LabelProblem,
+    scratch: WorkingScratch,
+    settings: Settings,
+) -> Outcome:
+    """Minimize |w|_1 + C sum_i c_i phi(y_i <w, x_i>), from ``scratch.weights`` and into them.
 
     In the Outcome ``gradient_norm`` is the violation over all features, ``full_passes`` counts how
     often it was computed, and ``cg_steps`` passes over the working features.
     """
-    return _minimise(
-        X, features, positives, np.float32(positive_cost), violation_target, scratch, settings
+    settings = settings._replace(C=problem.C)
+    positive_cost = np.float32(problem.positive_cost)
+    return _minimize_on_features(
+        X, features, problem.positives, positive_cost, problem.target, scratch, settings
     )
 
 
 @kernel
-def _minimise(X, features, positives, positive_cost, target, scratch, settings):
-    count = _first_features(features, scratch)
-    newton = passes = halvings = rounds = first_active = 0
-    inside = _INSIDE * target
+def _minimize_on_features(
+    X: CSR,
+    features: WorkingFeatures,
+    positives: np.ndarray,
+    positive_cost: np.float32,
+    target: float,
+    scratch: WorkingScratch,
+    settings: Settings,
+) -> Outcome:
+    """Solve on working features and add those that violate, until the target is reached."""
+    count = _choose_first_features(features, scratch)
+    total = make_empty_outcome()
+    rounds = 0
+    first_active = 0
+    tolerance = _INNER_SHARE * target
     status = CONVERGED
     while True:
-        part, n_rows, others = _gather(features, positives, count, scratch)
-        view = _set_up_problem(part, n_rows, count, positives, positive_cost, features, scratch)
-        background = view.scores[n_rows]
-        solved = minimize_l1(part, inside, view, settings)
+        gathered = _gather_columns(features, positives, count, scratch)
+        n_rows = gathered.n_rows
+        view = _set_up_working_problem(gathered, count, positives, positive_cost, features, scratch)
+        first_score = view.scores[n_rows]
+        solved = minimize_l1(gathered.part, tolerance, view, settings)
+        last_score = view.scores[n_rows]
         if rounds == 0:
-            first_active = solved.active_start + _alike(others, background, settings.loss)
-        newton += solved.newton_steps
-        passes += solved.cg_steps
-        halvings += solved.line_search_halvings
+            first_active = solved.active_start + _count_active_others(
+                gathered.n_others, first_score, settings.loss
+            )
+        total = add_round(total, solved, rounds)
         rounds += 1
-        active = solved.active_end + _alike(others, view.scores[n_rows], settings.loss)
-        violation = _fill_gradient(X, features, n_rows, count, view, scratch, settings)
+        active = solved.active_end + _count_active_others(
+            gathered.n_others, last_score, settings.loss
+        )
+        violation = _fill_full_gradient(X, features, n_rows, count, view, scratch, settings)
         for r in range(n_rows):
             scratch.local_row[scratch.rows[r]] = -1
         if violation <= target:
             break
         added = _add_features(features.bias, count, scratch)
-        # a step that single precision cuts short ends the label only where no feature is missing
-        if rounds == _MOST_ROUNDS or (added == 0 and solved.status != CONVERGED):
-            status = ITERATION_LIMIT if rounds == _MOST_ROUNDS else solved.status
+        if rounds == _MOST_ROUNDS:
+            status = ITERATION_LIMIT
             break
-        inside = (
-            max(_INSIDE * target, _LOOSER * violation) if added else _INSIDE * min(inside, target)
-        )
+        # a step that single precision cuts short ends the label only where no feature is missing
+        if added == 0 and solved.status != CONVERGED:
+            status = solved.status
+            break
+        if added:
+            tolerance = max(_INNER_SHARE * target, _LOOSE_SHARE * violation)
+        else:
+            tolerance = _INNER_SHARE * min(tolerance, target)
         count += added
     for e in range(count):
         scratch.chosen[scratch.features[e]] = False
     return Outcome(
-        newton,
-        passes,
-        halvings,
+        total.newton_steps,
+        total.cg_steps,
+        total.line_search_halvings,
         first_active,
         active,
-        solved.objective,
+        total.objective,
         violation,
         target,
         status,
@@ -175,14 +225,15 @@ def _minimise(X, features, positives, positive_cost, target, scratch, settings):
 
 
 @kernel
-def _first_features(features, scratch):
-    """Features of the start, if they are few, and the bias; the weights of others become zero.
-    Returns how many.
+def _choose_first_features(features: WorkingFeatures, scratch: WorkingScratch) -> int:
+    """Choose the features of the start, if they are few, and the bias; return their number.
+
+    The weights of others become zero.
     """
-    few = np.count_nonzero(scratch.weights) <= MOST_START_FEATURES
+    are_few = np.count_nonzero(scratch.weights) <= MOST_START_FEATURES
     count = 0
     for j in range(len(scratch.weights)):
-        if j == features.bias or (few and scratch.weights[j] != 0):
+        if j == features.bias or (are_few and scratch.weights[j] != 0):
             scratch.features[count] = j
             scratch.chosen[j] = True
             count += 1
@@ -192,11 +243,12 @@ def _first_features(features, scratch):
 
 
 @strict_kernel
-def _gather(features, positives, count, scratch):
-    """Columns of the working features with renumbered instances; how many instances they touch; how
-    many documents not.
+def _gather_columns(
+    features: WorkingFeatures, positives: np.ndarray, count: int, scratch: WorkingScratch
+) -> _LocalColumns:
+    """Gather the columns of the first ``count`` working features, with renumbered instances.
 
-    One more instance stands for these documents, with the bias feature alone.
+    One more instance, with the bias feature alone, represents the documents without any of them.
     """
     columns = features.columns
     rows = scratch.rows
@@ -207,15 +259,21 @@ def _gather(features, positives, count, scratch):
         local_row[i] = n_rows
         n_rows += 1
     has_bias = features.bias >= 0
+    # the bias feature is the last one
+    n_without_bias = count
+    if has_bias:
+        n_without_bias -= 1
     indptr = np.zeros(count + 1, np.int64)
-    for e in range(count - has_bias):
+    for e in range(n_without_bias):
         f = scratch.features[e]
         indptr[e + 1] = indptr[e] + columns.indptr[f + 1] - columns.indptr[f]
-    size = indptr[count - has_bias]
-    most = size + has_bias * (min(size + len(positives), len(local_row)) + 1)
-    data = np.empty(most, np.float32)
-    indices = np.empty(most, np.int32)
-    for e in range(count - has_bias):
+    size = indptr[n_without_bias]
+    capacity = size
+    if has_bias:
+        capacity += min(size + len(positives), len(local_row)) + 1
+    data = np.empty(capacity, np.float32)
+    indices = np.empty(capacity, np.int32)
+    for e in range(n_without_bias):
         start = columns.indptr[scratch.features[e]]
         for k in range(indptr[e + 1] - indptr[e]):
             i = columns.indices[start + k]
@@ -230,15 +288,25 @@ def _gather(features, positives, count, scratch):
             data[size + r] = columns.data[columns.indptr[features.bias]]
             indices[size + r] = r
         indptr[count] = size + n_rows + 1
-    others = features.instances.n_documents
+    n_others = features.instances.n_documents
     for r in range(n_rows):
-        others -= rows[r] < features.instances.n_documents
-    return CSR(data, indices, indptr, n_rows + 1, None), n_rows, others
+        if rows[r] < features.instances.n_documents:
+            n_others -= 1
+    return _LocalColumns(CSR(data, indices, indptr, n_rows + 1, None), n_rows, n_others)
 
 
 @kernel
-def _set_up_problem(part, n_rows, count, positives, positive_cost, features, scratch):
-    """Costs, weights and scores of the problem on the working features, in a part of the workspace."""
+def _set_up_working_problem(
+    gathered: _LocalColumns,
+    count: int,
+    positives: np.ndarray,
+    positive_cost: np.float32,
+    features: WorkingFeatures,
+    scratch: WorkingScratch,
+) -> Workspace:
+    """Set costs, weights and scores of the problem on the working features in its workspace."""
+    part = gathered.part
+    n_rows = gathered.n_rows
     view = slice_workspace(scratch.local, n_rows + 1, count)
     others = features.total
     for r in range(n_rows):
@@ -266,14 +334,27 @@ def _set_up_problem(part, n_rows, count, positives, positive_cost, features, scr
 
 
 @kernel
-def _alike(others, score, loss):
-    """Curved instances that the last one stands for, without that one."""
-    return max(others - 1, 0) * (loss_curvature(loss, -score) > 0)
+def _count_active_others(n_others: int, score: float, loss: int) -> int:
+    """Count the active instances that the last one represents, without that one."""
+    if loss_curvature(loss, -score) > 0:
+        return max(n_others - 1, 0)
+    return 0
 
 
 @kernel
-def _fill_gradient(X, features, n_rows, count, view, scratch, settings):
-    """Gradient of the losses in all features; copies the weights back and returns the violation."""
+def _fill_full_gradient(
+    X: CSR,
+    features: WorkingFeatures,
+    n_rows: int,
+    count: int,
+    view: Workspace,
+    scratch: WorkingScratch,
+    settings: Settings,
+) -> float:
+    """Fill the gradient of the losses in all features, and return the violation.
+
+    The solution on the first ``count`` working features is copied to ``scratch.weights`` before.
+    """
     common = np.float64(-loss_slope(settings.loss, -view.scores[n_rows]))
     gradient = scratch.gradient
     weights = scratch.weights
@@ -294,8 +375,11 @@ def _fill_gradient(X, features, n_rows, count, view, scratch, settings):
 
 
 @kernel
-def _add_features(bias, count, scratch):
-    """Take in features, those of the largest gradients above 1 first; returns how many."""
+def _add_features(bias: int, count: int, scratch: WorkingScratch) -> int:
+    """Add features of gradients above 1 to the working set, the largest first.
+
+    At most about as many join as are in it, or :data:`JOINING_FEATURES`; returns how many.
+    """
     candidates = np.empty(len(scratch.weights), np.int32)
     sizes = np.empty(len(scratch.weights), np.float32)
     n_candidates = 0
@@ -307,15 +391,19 @@ def _add_features(bias, count, scratch):
             n_candidates += 1
     limit = max(JOINING_FEATURES, count)
     threshold = np.float64(0.0)
-    added = 0
     if n_candidates > limit:
-        threshold = estimate_threshold(sizes, n_candidates, limit, np.zeros(1024, np.int64))
-    has_bias = bias >= 0
+        histogram = np.zeros(_HISTOGRAM_BINS, np.int64)
+        threshold = estimate_threshold(sizes, n_candidates, limit, histogram)
+    # the bias feature stays the last one
+    end = count
+    if bias >= 0:
+        end -= 1
+    added = 0
     for e in range(n_candidates):
         if sizes[e] > threshold:
             scratch.chosen[candidates[e]] = True
-            scratch.features[count - has_bias + added] = candidates[e]
+            scratch.features[end + added] = candidates[e]
             added += 1
-    if has_bias:
-        scratch.features[count + added - 1] = bias
+    if bias >= 0:
+        scratch.features[end + added] = bias
     return added

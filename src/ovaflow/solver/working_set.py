@@ -1,10 +1,11 @@
-"""A label's problem on a working set: the instances that matter, in features of their own.
+"""The problem of a label on a working set: the instances that matter, in features of their own.
 
 The reference solver runs unchanged on the matrix of the chosen rows, whose
 features are renumbered so that every vector has the length of their support.
 Outside of that support the exact solution is zero: w = -C sum_i phi'(m_i) y_i x_i.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy as np
 from ovaflow.solver.newton import minimize, set_up_problem
 from ovaflow.solver.problem import (
     Instances,
+    Outcome,
+    Settings,
     Workspace,
     allocate_separately,
     make_workspace,
@@ -22,39 +25,37 @@ from ovaflow.sparse.jit import inner_kernel, kernel, strict_kernel
 
 
 class LocalProblem(NamedTuple):
-    """One thread's local problem: chosen rows with renumbered features; most of it is never
-    touched.
-    """
+    """Memory of one thread for chosen rows with renumbered features; most is never touched."""
 
     data: np.ndarray
     indices: np.ndarray  # None where X has none
     indptr: np.ndarray
-    features: np.ndarray  # feature of each local number, with a place to spare: int32
+    features: np.ndarray  # feature of each local number, with one entry to spare: int32
     local_id: np.ndarray  # the reverse, -1 for features not met; clean between uses
-    watched: np.ndarray  # features of which the caller needs the numbers: int32
-    watched_numbers: np.ndarray
+    watched: np.ndarray  # features of which the caller needs the local numbers: int32
+    watched_numbers: np.ndarray  # these numbers, -1 for features not met
     dense: np.ndarray  # weights of one label by feature, shape (d,); zero between uses
-    member: np.ndarray  # whether a row is in the working set; clean between uses
+    member: np.ndarray  # bool (n,), true for rows in the working set; clean between uses
     first: np.ndarray  # 0, 1, 2, ...: the positives come first
     work: Workspace
 
 
-def make_local_problem(X, watched=()):
-    """Allocate what one thread needs for local problems."""
+def make_local_problem(X: CSR, watched: Sequence[int] | np.ndarray = ()) -> LocalProblem:
+    """Allocate the memory of one thread for local problems."""
     n = X.n_rows
     d = X.n_columns
-    nnz = len(X.data)
-    full = X.indices is None
-    arrays = allocate_separately(
-        data=(np.float32, nnz),
-        indices=(np.int32, 0 if full else nnz),
-        features=(np.int32, d if full else d + 1),
+    n_entries = len(X.data)
+    is_full = X.indices is None
+    arrays: dict = allocate_separately(
+        data=(np.float32, n_entries),
+        indices=(np.int32, 0 if is_full else n_entries),
+        features=(np.int32, d if is_full else d + 1),
         local_id=(np.int32, d),
         dense=(np.float32, d),
     )
     arrays["dense"][:] = 0
     arrays["local_id"][:] = -1
-    if full:
+    if is_full:
         arrays["features"][:] = np.arange(d)
         arrays["indices"] = None
     watched = np.array(watched, np.int32)
@@ -70,9 +71,19 @@ def make_local_problem(X, watched=()):
 
 
 @inner_kernel
-def solve_rows(X, instances, rows, n_positives, positive_cost, target, local, settings):
-    """Minimise over chosen rows, from ``local.dense`` into ``local.work.weights``; returns their
-    number and Outcome.
+def solve_rows(
+    X: CSR,
+    instances: Instances,
+    rows: np.ndarray,
+    n_positives: int,
+    positive_cost: float,
+    target: float,
+    local: LocalProblem,
+    settings: Settings,
+) -> tuple[int, Outcome]:
+    """Minimize over chosen rows, from ``local.dense`` into ``local.work.weights``.
+
+    The positives are the first of the rows. Returns the number of local features, and the outcome.
     """
     part, work = gather_local_problem(X, rows, local)
     for e in range(part.n_columns):
@@ -83,23 +94,34 @@ def solve_rows(X, instances, rows, n_positives, positive_cost, target, local, se
 
 
 @inner_kernel
-def gather_local_problem(X, rows, local):
-    """The chosen rows as a matrix of their own features, and vectors of its sizes."""
+def gather_local_problem(X: CSR, rows: np.ndarray, local: LocalProblem) -> tuple[CSR, Workspace]:
+    """Copy chosen rows into a matrix of their own features, and take vectors of its sizes."""
     n_features = _gather_rows(X, rows, local)
     part = CSR(local.data, local.indices, local.indptr[: len(rows) + 1], n_features, None)
     return part, slice_workspace(local.work, len(rows), n_features)
 
 
 @strict_kernel
-def _gather_rows(X, rows, local):
-    """Copy rows with renumbered features; returns the number of features."""
+def _gather_rows(X: CSR, rows: np.ndarray, local: LocalProblem) -> int:
+    """Copy rows with renumbered features, and return the number of features."""
     filled = _copy_rows(X.data, X.indices, X.indptr, rows, local.data, local.indices, local.indptr)
-    return _renumber(local.indices, filled, local)
+    return _renumber_features(local.indices, filled, local)
 
 
 @strict_kernel
-def _copy_rows(data, indices, indptr, rows, local_data, local_indices, local_indptr):
-    """Rows lie far apart in memory: copying them first lets the processor fetch ahead."""
+def _copy_rows(
+    data: np.ndarray,
+    indices: np.ndarray | None,
+    indptr: np.ndarray,
+    rows: np.ndarray,
+    local_data: np.ndarray,
+    local_indices: np.ndarray | None,
+    local_indptr: np.ndarray,
+) -> np.uint64:
+    """Copy rows next to each other, and return the number of their entries.
+
+    Rows lie far apart in memory: copying them first lets the processor fetch ahead.
+    """
     filled = np.uint64(0)
     for r in range(len(rows)):
         start = np.uint64(indptr[rows[r]])
@@ -114,9 +136,10 @@ def _copy_rows(data, indices, indptr, rows, local_data, local_indices, local_ind
 
 
 @strict_kernel
-def _renumber(indices, filled, local):
-    """Number features in the order in which they are met; full rows keep theirs. Returns how many
-    there are.
+def _renumber_features(indices: np.ndarray | None, filled: np.uint64, local: LocalProblem) -> int:
+    """Number features in the order in which they are met, and return how many there are.
+
+    Features of full rows keep their numbers.
     """
     if indices is None:
         return len(local.features)
@@ -126,11 +149,11 @@ def _renumber(indices, filled, local):
     for k in range(np.uint64(filled)):
         feature = np.uint32(indices[k])
         number = local.local_id[feature]
-        new = number < 0
-        number = n_features if new else number
+        is_new = number < 0
+        number = n_features if is_new else number
         local.local_id[feature] = number
         local.features[n_features] = feature
-        n_features += new
+        n_features += is_new
         indices[k] = number
     for p in range(len(local.watched)):
         local.watched_numbers[p] = local.local_id[local.watched[p]]
@@ -140,9 +163,18 @@ def _renumber(indices, filled, local):
 
 
 @kernel
-def collect_violators(X, candidates, rows, local, instances, scores):
-    """{i in candidates, not in the working set : <w, x_i> > -1} and their scores; returns their
-    number.
+def collect_violators(
+    X: CSR,
+    candidates: np.ndarray,
+    rows: np.ndarray,
+    local: LocalProblem,
+    instances: np.ndarray,
+    scores: np.ndarray,
+) -> int:
+    """Collect candidates outside of the working set with <w, x_i> > -1.
+
+    ``rows`` are those of the working set, and w is ``local.dense``. The candidates found and their
+    scores go to ``instances`` and ``scores``; returns their number.
     """
     for i in rows:
         local.member[i] = True
@@ -151,7 +183,8 @@ def collect_violators(X, candidates, rows, local, instances, scores):
         if not local.member[i]:
             instances[count] = i
             scores[count] = row_dot(X.data, X.indices, X.indptr[i], X.indptr[i + 1], local.dense)
-            count += scores[count] > -1.0
+            if scores[count] > -1.0:
+                count += 1
     for i in rows:
         local.member[i] = False
     return count

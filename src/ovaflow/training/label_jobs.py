@@ -1,4 +1,4 @@
-"""How a thread trains its labels: take one that is ready, start, solve, prune.
+"""Labels of a job on one thread: take one that is ready, start, solve, prune.
 
 Where labels start at their parents' solutions (OVA-Primal++), a label is ready when its parent is
 solved. Labels that became ready last are taken first, which is a depth-first walk: few parents wait
@@ -6,18 +6,40 @@ for their children at a time.
 """
 
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from threading import Condition
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.initialization.spanning_tree import ROOT_PARENT
-from ovaflow.initialization.starts import RANKING_STARTS, make_ranking_start, make_start
+from ovaflow.initialization.start import Solution, Start
+from ovaflow.initialization.starts import (
+    RANKING_STARTS,
+    StartInputs,
+    make_ranking_start,
+    make_start,
+)
 from ovaflow.model.pruning import select_large_weights
-from ovaflow.solver.problem import L1, Costs, Instances, Outcome, Settings, Status
-from ovaflow.solver.selection import NewtonSolver, choose_fast_path, choose_label_solver
+from ovaflow.settings.train import TrainLabels
+from ovaflow.solver.batch import BatchSolver, SolvedLabel
+from ovaflow.solver.label_solvers import LabelData, LabelSolver
+from ovaflow.solver.problem import (
+    L1,
+    Costs,
+    Instances,
+    LabelProblem,
+    Outcome,
+    Settings,
+    Status,
+    Workspace,
+)
+from ovaflow.solver.sampled import SampledSolver
+from ovaflow.solver.selection import FastPath, choose_fast_path, choose_label_solver
+from ovaflow.solver.working_features import WorkingScratch
 from ovaflow.sparse.csr import CSR, omit_full_indices
 
 
@@ -28,51 +50,50 @@ class TrainedLabel(NamedTuple):
     data: np.ndarray
     outcome: Outcome
     seconds: float  # processor time; of labels solved together, a share
-    solution: tuple | None = (
-        None  # features and weights before pruning, if other labels start there
-    )
+    solution: Solution | None = None  # before pruning, if other labels start there
 
 
-def make_unsolved_label(status, indices=(), data=()):
-    """A label that the solver did not work on, with these weights."""
+def make_unsolved_label(
+    status: Status, indices: Sequence[int] | np.ndarray = (), data: Sequence | np.ndarray = ()
+) -> TrainedLabel:
+    """Make a label that the solver did not work on, with these weights."""
     outcome = Outcome(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, status, 0)
     return TrainedLabel(np.asarray(indices, np.int32), np.asarray(data, np.float32), outcome, 0.0)
 
 
-def compute_label_costs(dataset, training):
-    """What the losses of each label's positives weigh, those of negatives being 1, and all of them.
+def compute_label_costs(dataset: Dataset, training: TrainLabels) -> Costs:
+    """Compute the weights of each label's losses.
 
     With p_j the chance that label j was assigned where it is true, 2/p_j - 1 makes the loss over
     the observed labels an unbiased estimate: PW-DiSMEC (Qaraei, Schultheis, Gupta and Babbar 2021).
     """
     C = np.full(dataset.n_labels, float(training.C))
     if training.class_weight == "balanced":
-        return _balanced(dataset, C)
+        return _balance_costs(dataset, C)
     if training.weighting == "none":
         return Costs(np.ones(dataset.n_labels), C)
-    return Costs(
-        2.0 * dataset.inverse_propensity(training.propensity_a, training.propensity_b) - 1.0, C
-    )
+    inverse_propensity = dataset.inverse_propensity(training.propensity_a, training.propensity_b)
+    return Costs(2.0 * inverse_propensity - 1.0, C)
 
 
-def _balanced(dataset, C):
-    """Costs n / (2 |P|) and n / (2 |N|), as scikit-learn has them, of all that weighs n = |P| + |N|
-    for a label.
+def _balance_costs(dataset: Dataset, C: np.ndarray) -> Costs:
+    """Compute costs n / (2 |P|) and n / (2 |N|), as scikit-learn does.
+
+    |P| and |N| are the weights of a label's positives and negatives, and n = |P| + |N|.
     """
     weights = dataset.instance_weights.astype(np.float64)
     Y = dataset.train.Y
-    of_labels = np.repeat(weights, np.diff(Y.indptr))
-    positives = np.bincount(Y.indices, of_labels, Y.n_columns)
+    entry_weights = np.repeat(weights, np.diff(Y.indptr))
+    positives = np.bincount(Y.indices, entry_weights, Y.n_columns)
     end = Y.indptr[dataset.n_documents]
     # names of labels are negatives of none
     negatives = weights[: dataset.n_documents].sum() - np.bincount(
-        Y.indices[:end], of_labels[:end], Y.n_columns
+        Y.indices[:end], entry_weights[:end], Y.n_columns
     )
-    both = (positives > 0) & (negatives > 0)
-    ratio = np.divide(negatives, positives, out=np.ones(len(C)), where=both)
-    return Costs(
-        ratio, C * np.divide(positives + negatives, 2 * negatives, out=np.ones(len(C)), where=both)
-    )
+    has_both = (positives > 0) & (negatives > 0)
+    ratio = np.divide(negatives, positives, out=np.ones(len(C)), where=has_both)
+    share = np.divide(positives + negatives, 2 * negatives, out=np.ones(len(C)), where=has_both)
+    return Costs(ratio, C * share)
 
 
 @dataclass(frozen=True)
@@ -81,16 +102,15 @@ class LabelJobs:
 
     X: CSR
     positives: CSR  # shape (l, n)
-    start: object
-    ranking: object  # chooses the first working set: the start, or the mean-separating start
-    costs: Costs  # of the losses of each label
+    start: Start
+    costs: Costs
     targets: np.ndarray  # gradient norm that each label must reach; with L1 the violation
     threshold: np.float32  # smaller weights are dropped
-    alone: NewtonSolver  # how labels are solved one by one
-    fast_path: object | None  # None if every label is solved so
+    solver: LabelSolver  # of one label at a time
+    fast_path: FastPath | None  # None if every label is solved one at a time
 
     @classmethod
-    def of(cls, dataset, inputs, training):
+    def from_dataset(cls, dataset: Dataset, inputs: StartInputs, training: TrainLabels) -> Self:
         """Prepare the problems of a dataset; InputError if features are not finite."""
         means = inputs.means
         if not np.isfinite(means.xx):
@@ -99,46 +119,41 @@ class LabelJobs:
             )
         # no kernel needs places
         X = dataset.train.X._replace(places=None)
-        settings = Settings.of(training)
+        settings = Settings.from_training(training)
         instances = Instances(dataset.instance_weights, dataset.n_documents)
         if settings.regularization != L1:
             # coordinate descent reads indices itself
             X = omit_full_indices(X)
         start = make_start(training, inputs)
         costs = compute_label_costs(dataset, training)
-        alone = choose_label_solver(X, instances, settings, training.reference)
-        targets = alone.targets(dataset.positives, means, costs)
-        return cls(
-            X,
-            dataset.positives,
-            start,
-            ranking=start
-            if training.initialization in RANKING_STARTS
-            else make_ranking_start(inputs),
-            costs=costs,
-            targets=targets,
-            threshold=np.float32(training.stored_threshold),
-            alone=alone,
-            fast_path=None
-            if training.reference
-            else choose_fast_path(X, instances, means.counts, targets, costs.C, settings),
+        solver = choose_label_solver(X, instances, settings, reference=training.reference)
+        targets = solver.compute_targets(LabelData(dataset.positives, means, costs))
+        fast_path = None
+        if not training.reference:
+            ranking = start
+            if training.initialization not in RANKING_STARTS:
+                ranking = make_ranking_start(inputs)
+            fast_path = choose_fast_path(solver, means.counts, targets, costs.C, start, ranking)
+        threshold = np.float32(training.stored_threshold)
+        return cls(X, dataset.positives, start, costs, targets, threshold, solver, fast_path)
+
+    def make_problem(self, label: int) -> LabelProblem:
+        """Make the problem of one label."""
+        start, end = self.positives.indptr[label : label + 2]
+        return LabelProblem(
+            self.positives.indices[start:end],
+            self.targets[label],
+            float(self.costs.C[label]),
+            self.costs.positives[label],
         )
 
-    def positives_of(self, label):
-        start, end = self.positives.indptr[label : label + 2]
-        return self.positives.indices[start:end]
-
-    def costs_of(self, label):
-        """What losses of a label's positives weigh, and its C."""
-        return self.costs.positives[label], float(self.costs.C[label])
-
-    def suits_fast_path(self, counts):
-        """Whether labels with so many positives are solved on the fast path."""
+    def suits_fast_path(self, counts: np.ndarray) -> np.ndarray:
+        """Find the labels that are solved on the fast path, by their positives: bool."""
         if self.fast_path is None:
             return np.zeros(len(counts), bool)
-        return self.fast_path.suits(counts, self.alone.instances.n_documents)
+        return self.fast_path.find_suited(counts)
 
-    def keep_solution(self, label, weights):
+    def keep_solution(self, label: int, weights: np.ndarray) -> Solution | None:
         """Pass the dense solution of a label to the start if other labels may start there."""
         if self.start.parents is None:
             return None
@@ -147,13 +162,31 @@ class LabelJobs:
 
 
 class LabelQueue:
-    """Labels of a job, most urgent first, whether each is for the fast path, and parents."""
+    """Labels of a job that wait for threads, most urgent first.
 
-    def __init__(self, labels, fast, parents=None, threads=1) -> None:
+    Parameters
+    ----------
+    labels
+        The labels, most urgent first.
+    fast
+        True for labels of the fast path.
+    parents
+        Label at whose solution each label of the dataset starts, or ROOT_PARENT; None for all.
+    threads
+        Threads that share the labels.
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[int],
+        fast: Sequence[bool],
+        parents: np.ndarray | None = None,
+        threads: int = 1,
+    ) -> None:
         self._fast = dict(zip(labels, fast, strict=True))
         self._n_waiting = len(labels)
-        self._ready = {False: [], True: []}
-        self._children = {}
+        self._ready: dict[bool, list[int]] = {False: [], True: []}
+        self._children: dict[int, list[int]] = {}
         for label in reversed(labels):
             parent = ROOT_PARENT if parents is None else int(parents[label])
             if parent == ROOT_PARENT:
@@ -166,21 +199,26 @@ class LabelQueue:
         self._changed = Condition()
 
     def stop(self) -> None:
+        """Give out no further label."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
 
-    def take(self, fast, held=0):
-        """A label for a thread with ``held`` in flight; None if none is ready or it has enough."""
+    def take(self, *, fast: bool, held: int = 0) -> int | None:
+        """Take a label for a thread with ``held`` in flight; None if none is ready or it has enough.
+
+        A thread has enough with its share of all labels that are ready or in flight.
+        """
         with self._changed:
-            unsolved = self._in_flight + sum(map(len, self._ready.values()))
-            if self._stopped or not self._ready[fast] or held * self._threads >= unsolved:
+            n_ready = len(self._ready[False]) + len(self._ready[True])
+            n_unsolved = self._in_flight + n_ready
+            if self._stopped or not self._ready[fast] or held * self._threads >= n_unsolved:
                 return None
             self._n_waiting -= 1
             self._in_flight += 1
             return self._ready[fast].pop()
 
-    def finish(self, label) -> None:
+    def finish(self, label: int) -> None:
         """Make the children of a solved label ready."""
         with self._changed:
             self._in_flight -= 1
@@ -188,7 +226,7 @@ class LabelQueue:
                 self._ready[self._fast[child]].append(child)
             self._changed.notify_all()
 
-    def wait(self):
+    def wait(self) -> bool:
         """Wait until a label may be ready; False if there will be no more."""
         with self._changed:
             while not self._stopped and self._n_waiting and not any(self._ready.values()):
@@ -197,78 +235,80 @@ class LabelQueue:
 
 
 class LabelWorker:
-    """Solves labels on one thread: plain ones one at a time, those of the fast path with many in
-    flight.
-    """
+    """Trainer of labels on one thread: one at a time, or on the fast path with many in flight."""
 
-    def __init__(self, jobs) -> None:
+    def __init__(self, jobs: LabelJobs) -> None:
         self._jobs = jobs
-        self._work = None
-        self._fast = None
-        self._seconds = {}  # of each label in flight
+        self._work: Workspace | WorkingScratch | None = None
+        self._fast_solver: BatchSolver | SampledSolver | None = None
+        self._seconds: dict[int, float] = {}  # of each label in flight
 
-    def solve_from(self, queue):
-        """Labels of a queue as they are solved, each with its TrainedLabel."""
+    def solve_from(self, queue: LabelQueue) -> Iterator[tuple[int, TrainedLabel]]:
+        """Solve labels of a queue until there are no more, and yield each when it is solved."""
         while True:
             label = queue.take(fast=False, held=len(self._seconds))
             if label is not None:
-                results = [(label, self._solve_plainly(label))]
-            elif self._admit_from(queue):
-                results = self._advance_all()
-            elif queue.wait():
-                continue
-            else:
-                return
-            for label, result in results:
+                result = self._solve_plainly(label)
                 queue.finish(label)
                 yield label, result
+            elif self._admit_from(queue):
+                for finished, result in self._advance_all():
+                    queue.finish(finished)
+                    yield finished, result
+            elif not queue.wait():
+                return
 
-    def _solve_plainly(self, label):
+    def _solve_plainly(self, label: int) -> TrainedLabel:
         jobs = self._jobs
-        positives = self._jobs.positives_of(label)
-        if not len(positives):
+        problem = jobs.make_problem(label)
+        if not len(problem.positives):
             return make_unsolved_label(Status.NO_POSITIVES)
-        self._work = self._work or jobs.alone.make_work()
+        if self._work is None:
+            self._work = jobs.solver.make_work()
         weights = self._work.weights
         start = time.thread_time()
-        jobs.start.fill(label, jobs.X, positives, weights)
-        outcome = jobs.alone.solve(
-            positives, jobs.targets[label], self._work, *jobs.costs_of(label)
-        )
+        jobs.start.fill(label, jobs.X, problem.positives, weights)
+        outcome = jobs.solver.solve(problem, self._work)
         solution = jobs.keep_solution(label, weights)
         indices, data = select_large_weights(weights, jobs.threshold)
-        return TrainedLabel(indices, data, outcome, time.thread_time() - start, solution)
+        seconds = time.thread_time() - start
+        return TrainedLabel(indices, data, outcome, seconds, solution)
 
-    def _admit_from(self, queue):
-        """Fill the batch of the fast path; returns how many labels are in flight."""
+    def _admit_from(self, queue: LabelQueue) -> bool:
+        """Fill the slots of the fast path; False if no label is in flight."""
         jobs = self._jobs
-        while self._fast is None or self._fast.has_free_slot:
+        while self._fast_solver is None or self._fast_solver.has_free_slot:
             label = queue.take(fast=True, held=len(self._seconds))
             if label is None:
                 break
-            self._fast = self._fast or jobs.fast_path.make_solver(jobs.start, jobs.ranking)
-            positives = jobs.positives_of(label)
+            if self._fast_solver is None:
+                # only labels that suit the fast path are queued for it
+                assert jobs.fast_path is not None
+                self._fast_solver = jobs.fast_path.make_solver()
+            problem = jobs.make_problem(label)
             start = time.thread_time()
-            self._fast.admit(label, positives, jobs.targets[label], *jobs.costs_of(label))
+            self._fast_solver.admit(label, problem)
             self._seconds[label] = time.thread_time() - start
-        return len(self._seconds)
+        return bool(self._seconds)
 
-    def _advance_all(self):
-        """One pass over all instances for the labels in flight; yields those that it finishes."""
+    def _advance_all(self) -> Iterator[tuple[int, TrainedLabel]]:
+        """Pass over all instances once for the labels in flight, and yield those it finishes."""
+        solver = self._fast_solver
+        assert solver is not None
         start = time.thread_time()
-        self._fast.screen()
+        solver.screen()
         share = (time.thread_time() - start) / len(self._seconds)
         for label in list(self._seconds):
             start = time.thread_time()
-            solution = self._fast.advance(label)
+            solved = solver.advance(label)
             self._seconds[label] += share + time.thread_time() - start
-            if solution is not None:
-                yield label, self._finish(label, *solution)
+            if solved is not None:
+                yield label, self._finish(label, solved)
 
-    def _finish(self, label, support, weights, outcome):
-        solution = self._jobs.start.keep(label, support, weights)
-        places, data = select_large_weights(weights, self._jobs.threshold)
-        indices = support[places]
+    def _finish(self, label: int, solved: SolvedLabel) -> TrainedLabel:
+        solution = self._jobs.start.keep(label, solved.features, solved.weights)
+        places, data = select_large_weights(solved.weights, self._jobs.threshold)
+        indices = solved.features[places]
         order = np.argsort(indices)
         seconds = self._seconds.pop(label)
-        return TrainedLabel(indices[order], data[order], outcome, seconds, solution)
+        return TrainedLabel(indices[order], data[order], solved.outcome, seconds, solution)

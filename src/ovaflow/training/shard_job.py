@@ -35,7 +35,7 @@ _NO_SOLUTION = np.empty(0, np.int32), np.empty(0, np.float32)
 def train_labels(dataset, inputs, labels, training, threads=1, title="train", parts=None):
     """Train some labels of a dataset, except those that earlier attempts have kept in ``parts``."""
     parts = parts or Parts()
-    jobs = LabelJobs.of(dataset, inputs.within(labels), training)
+    jobs = LabelJobs.from_dataset(dataset, inputs.within(labels), training)
     counts = inputs.means.counts[labels]
     results, solutions = _earlier_labels(parts, labels, title)
     results |= _unchanged_labels(inputs.earlier, labels, dataset.counts[labels], training)

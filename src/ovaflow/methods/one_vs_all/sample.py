@@ -54,7 +54,9 @@ def sample_labels(dataset, settings, earlier=None):
         solved = add_ancestors(solved, inputs.parents)
     train_labels(opened, inputs, np.unique(labels[[0, -1]]), training, title="warm up")
     job_seconds = time.process_time() - input_seconds
-    setup_seconds, job_bytes = measure_setup(lambda: LabelJobs.of(opened, inputs, training), opened)
+    setup_seconds, job_bytes = measure_setup(
+        lambda: LabelJobs.from_dataset(opened, inputs, training), opened
+    )
     shard, seconds = time_training(
         lambda: train_labels(opened, inputs, solved, training, title="sample")
     )
