@@ -251,7 +251,7 @@ def test_one_that_cannot_be_removed_is_named(promote, models, earlier, monkeypat
     old = earlier(1)
     (models / "current").symlink_to(earlier(2).name)
     denied = Mock(side_effect=PermissionError(13, "Permission denied"))
-    monkeypatch.setattr("ovaflow.cli.promote.discard", denied)
+    monkeypatch.setattr("ovaflow.cli.promote.discard_folder", denied)
     assert " -> 2" in promote(*FAIR, "--keep=2")
     assert f"{old}: not removed (Permission denied); remove it yourself" in capsys.readouterr().err
     assert old.exists()

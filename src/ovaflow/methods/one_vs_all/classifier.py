@@ -14,7 +14,7 @@ from ovaflow.console.errors import StrPath
 from ovaflow.dataset.dataset import Dataset
 from ovaflow.estimators.base import LabelClassifier
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
-from ovaflow.initialization.pretrained import match_model, require_same_problem
+from ovaflow.initialization.pretrained import EarlierModel, match_model, require_same_problem
 from ovaflow.model.model_file import MethodModel, Model
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.train import ChooseC, Train, TrainLabels
@@ -33,43 +33,51 @@ class OneVsAllClassifier(LabelClassifier):
     Parameters
     ----------
     C : float or "auto"
-        Weight of the loss against the regularisation; auto: the best on held-out training
-    instances. loss : str
+        Weight of the loss against the regularization; auto: the best on held-out training
+        instances.
+    loss : str
         ``"squared-hinge"``, or ``"logistic"``, which needs a larger C, 10 to 100.
     regularization : str
         Penalty on the weights: ``"l2"``, or ``"l1"``, which leaves few weights per label.
     weighting : str
         ``"propensity"`` gives positives of rare labels, which annotators miss most often, more
-    weight. class_weight : dict, str or None
+        weight.
+    class_weight : dict, str or None
         ``"balanced"`` gives the positives of each label as much weight as its negatives, as
-        scikit-learn's classifiers in ``OneVsRestClassifier`` have it; not together with
-        ``weighting``. A dict has the weight of the instances of each class, by default 1, where an
-        instance has one class.
-    epsilon : float or "auto" Relative gradient norm at which the solver stops; auto: 0.01, up to
-        0.1 for labels of few positives.
+        scikit-learn's classifiers do in ``OneVsRestClassifier``; not together with ``weighting``.
+        A dict has the weight of the instances of each class, by default 1, where an instance has
+        one class.
+    epsilon : float or "auto"
+        Relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few
+        positives.
     initialization : str
         Where the solver starts: ``"zero"``, ``"bias"``, ``"all-negative"``, ``"label-tree"``,
         ``"mean-separating"`` or ``"pretrained"``.
-    s, t : float Mean-separating start: scores of the means of the positives and of the negatives;
-        None: -2, with the logistic loss -3.
+    s, t : float
+        Mean-separating start: scores of the means of the positives and of the negatives; None: -2,
+        with the logistic loss -3.
     bias_lambda : float
         Bias start: every score starts at minus this.
-    root_epsilon : float All-negative and label-tree starts: relative gradient norm at which solving
-        the root stops early.
-    pretrained : path-like or Model, optional Earlier model for the start of that name: its file, or
-        ``model_`` of a fitted classifier. Labels and features are matched by name.
-    retrain : str Pretrained start: ``"all"`` labels are trained, only ``"changed"`` ones, whose
-        number of positives differs, and new ones, or only ``"new"`` ones, which the earlier model
-        lacks. The others keep its weights.
+    root_epsilon : float
+        All-negative and label-tree starts: relative gradient norm at which solving the root stops
+        early.
+    pretrained : path-like or Model, optional
+        Earlier model for the start of that name: its file, or ``model_`` of a fitted classifier.
+        Labels and features are matched by name.
+    retrain : str
+        Pretrained start: ``"all"`` labels are trained, only ``"changed"`` ones, whose number of
+        positives differs, and new ones, or only ``"new"`` ones, which the earlier model lacks. The
+        others keep its weights.
     propensity_a, propensity_b : float
         A and B of the propensities (Jain et al. 2016).
-    prune : float or "auto" Smaller weights are dropped; a larger value makes a smaller model. auto:
-        0.05 with ``normalize=True``, else 0.01.
+    prune : float or "auto"
+        Smaller weights are dropped; a larger value makes a smaller model. auto: 0.05 with
+        ``normalize=True``, else 0.01.
 
     Attributes
     ----------
     C_ : float
-        C, or what auto chose.
+        C, also if it was chosen by auto.
     """
 
     C: float | Literal["auto"] = 1.0
@@ -98,14 +106,14 @@ class OneVsAllClassifier(LabelClassifier):
         label_features: Callable[[list[str]], Matrix] | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Train, as :meth:`LabelClassifier.fit` describes it.
+        """Train the classifier.
 
         Parameters
         ----------
         X, y, label_names, feature_names, label_features
-            As there.
+            See :meth:`LabelClassifier.fit`.
         sample_weight : array_like of float, shape (n,), optional
-            What the loss of each instance weighs, at least 0. Names of labels weigh 1.
+            Weight of each instance's loss, at least 0. Names of labels weigh 1.
 
         Returns
         -------
@@ -117,21 +125,21 @@ class OneVsAllClassifier(LabelClassifier):
                     "class_weight: a dict needs one class for each instance; give 'balanced'"
                 )
             weights = compute_sample_weight(self.class_weight, y)
-            sample_weight = (
-                weights if sample_weight is None else weights * np.asarray(sample_weight)
-            )
+            if sample_weight is not None:
+                weights = weights * np.asarray(sample_weight)
+            sample_weight = weights
         return self._fit(X, y, label_names, feature_names, label_features, sample_weight)
 
     def _parameters_of_settings(self) -> dict[str, Any]:
         parameters = super()._parameters_of_settings()
         if isinstance(self.class_weight, Mapping):
-            # they are weights of instances
+            # instances have these weights
             parameters["class_weight"] = None
         return parameters
 
     @property
     def C_(self) -> float:
-        """C, or what auto chose."""
+        """C, also if it was chosen by auto."""
         check_is_fitted(self, "model_")
         return self.model_.parameters["train"]["C"]
 
@@ -142,13 +150,14 @@ class OneVsAllClassifier(LabelClassifier):
 
     @property
     def intercept_(self) -> np.ndarray:
-        """What the bias adds to each label's score: shape (l,)."""
+        """Contribution of the bias to each label's score: shape (l,)."""
         weights = self._weights()
         if not self.model_.bias:
             return np.zeros(len(self.classes_), np.float32)
         return self.model_.bias * weights[:, [-1]].toarray().ravel()
 
     def _weights(self) -> sp.csr_array:
+        """Return the weights with the bias."""
         check_is_fitted(self, "model_")
         assert isinstance(self.model_, OneVsAll)
         return self.model_.weights.to_scipy()
@@ -163,10 +172,11 @@ class OneVsAllClassifier(LabelClassifier):
             labels = labels.model_copy(update={"C": chosen})
         threshold = resolve_threshold(train.prune, dataset)
         return train_model(
-            dataset, labels, threshold, train.threads, self._earlier(dataset, labels)
+            dataset, labels, threshold, train.threads, self._match_earlier(dataset, labels)
         )
 
-    def _earlier(self, dataset: Dataset, labels: TrainLabels) -> Any:
+    def _match_earlier(self, dataset: Dataset, labels: TrainLabels) -> EarlierModel | None:
+        """Match the weights of the earlier model, for the start of that name."""
         if labels.initialization != "pretrained":
             return None
         model: Any = self.pretrained
@@ -176,7 +186,8 @@ class OneVsAllClassifier(LabelClassifier):
             )
         if model is None:
             raise ValueError(
-                "initialization='pretrained' needs pretrained: a path, or model_ of a fitted classifier"
+                "initialization='pretrained' needs pretrained: a path, or model_ of a fitted"
+                " classifier"
             )
         if not isinstance(model, OneVsAll):
             model = OneVsAll.open(model)

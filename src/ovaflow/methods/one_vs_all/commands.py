@@ -1,4 +1,8 @@
-"""Commands of one-vs-all: what all shards share."""
+"""Subcommands of one-vs-all: the steps before its shards, and the choice of a threshold."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -19,7 +23,7 @@ from ovaflow.initialization.means import compute_means
 from ovaflow.initialization.spanning_tree import LabelTree, compute_label_tree
 from ovaflow.model.merge import merge
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.settings.train import STORED_THRESHOLD
+from ovaflow.settings.train import STORED_THRESHOLD, Propensities, TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.storage.texts import write_json
 from ovaflow.storage.writing import create_temporary_folder
@@ -31,21 +35,20 @@ from ovaflow.tuning.pruning import GUARDED_METRICS, PRUNE_KIND, choose_prune
 @DATASET_ARGUMENT
 @output_option("Means file to write (means.h5).")
 @THREADS_OPTION
-def means_command(dataset, output, threads) -> None:
+def means_command(dataset: Path, output: Path, threads: int) -> None:
     """Compute the means of all instances and of each label's positives in DATASET (dataset.h5)."""
     opened = open_dataset(dataset)
     means = compute_means(opened.train.X, opened.positives, threads, opened.n_documents)
     means.write(output, dataset=opened)
-    trained = int((means.counts > 0).sum())
-    click.echo(
-        f"means of {opened.n_documents:,} instances and {trained:,} labels with positives: {output}"
-    )
+    n_trained = int((means.counts > 0).sum())
+    amounts = f"{opened.n_documents:,} instances and {n_trained:,} labels with positives"
+    click.echo(f"means of {amounts}: {output}")
 
 
 @click.command("label-tree")
 @DATASET_ARGUMENT
 @output_option("Label tree file to write (label_tree.h5).")
-def label_tree_command(dataset, output) -> None:
+def label_tree_command(dataset: Path, output: Path) -> None:
     """Compute the minimum spanning tree over the labels of DATASET (dataset.h5) and the
     all-negative root.
     """
@@ -62,7 +65,7 @@ def label_tree_command(dataset, output) -> None:
 @DATASET_ARGUMENT
 @step_options("root")
 @output_option("Root file to write (root.h5).")
-def root_command(dataset, output, settings) -> None:
+def root_command(dataset: Path, output: Path, settings: TrainLabels) -> None:
     """Solve the problem without positives on DATASET (dataset.h5).
 
     Every label starts there with the all-negative start, the children of the root with the
@@ -84,7 +87,7 @@ def root_command(dataset, output, settings) -> None:
     help="Keep subtrees of this label tree together (label_tree.h5).",
 )
 @output_option("Plan to write (shards.tsv).")
-def plan_command(dataset, shards, label_tree, output) -> None:
+def plan_command(dataset: Path, shards: int, label_tree: Path | None, output: Path) -> None:
     """Divide the labels of DATASET (dataset.h5) into shards of about equal work."""
     opened = open_dataset(dataset)
     tree = None if label_tree is None else LabelTree.open(label_tree, dataset=opened)
@@ -94,7 +97,9 @@ def plan_command(dataset, shards, label_tree, output) -> None:
     plan = plan_shards(work, shards, tree, counts)
     write_plan(output, plan, work)
     loads = np.array([work[labels].sum() for labels in plan])
-    over = 100 * (loads.max() / loads.mean() - 1) if loads.any() else 0.0
+    over = 0.0
+    if loads.any():
+        over = 100 * (loads.max() / loads.mean() - 1)
     amount = "1 shard" if len(plan) == 1 else f"{len(plan):,} shards"
     click.echo(
         f"{Y.n_columns:,} labels in {amount}, the largest {over:.1f} % over the mean: {output}"
@@ -107,7 +112,9 @@ def plan_command(dataset, shards, label_tree, output) -> None:
 @step_options("choose-prune")
 @THREADS_OPTION
 @output_option("JSON file to write, for --chosen-prune of merge.")
-def choose_prune_command(shards, dataset, settings, threads, output) -> None:
+def choose_prune_command(
+    shards: tuple[Path, ...], dataset: Path, settings: Propensities, threads: int, output: Path
+) -> None:
     """Choose how small weights must be to be dropped: as small as costs nothing on the test
     instances.
 
@@ -120,22 +127,26 @@ def choose_prune_command(shards, dataset, settings, threads, output) -> None:
         choice = choose_prune(model, opened, settings.propensity_a, settings.propensity_b, threads)
     write_json(output, PRUNE_KIND, choice)
     for point in choice["points"]:
-        click.echo(f"{point['prune']:g}: {_size_of(point)}, {_change_of(point)}")
+        click.echo(f"{point['prune']:g}: {_format_size(point)}, {_format_changes(point)}")
     # the last line is what a run shows of the log
     [chosen] = [point for point in choice["points"] if point["prune"] == choice["chosen"]]
-    size = f"{_size_of(chosen)} instead of {_size_of(choice['points'][0])}"
-    click.echo(
-        f"{choice['chosen']:g}  chosen: {size}, {_change_of(chosen)} on {choice['instances']:,} instances"
-    )
+    sizes = f"{_format_size(chosen)} instead of {_format_size(choice['points'][0])}"
+    changes = f"{_format_changes(chosen)} on {choice['instances']:,} instances"
+    click.echo(f"{choice['chosen']:g}  chosen: {sizes}, {changes}")
 
 
-def _size_of(point):
+def _format_size(point: Mapping[str, Any]) -> str:
+    """Format the size of a pruned model."""
     n_bytes = point["model_bytes"]
-    return f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:,.0f} kB"
+    if n_bytes >= 1e6:
+        return f"{n_bytes / 1e6:,.1f} MB"
+    return f"{n_bytes / 1e3:,.0f} kB"
 
 
-def _change_of(point):
-    changes = [(name, point["change"][name]) for name in GUARDED_METRICS]
-    return ", ".join(
-        f"{name} {100 * each['mean']:+.1f} ± {200 * each['error']:.1f}" for name, each in changes
-    )
+def _format_changes(point: Mapping[str, Any]) -> str:
+    """Format the changes of metrics, in points, with half of their 95 % intervals."""
+    parts = []
+    for name in GUARDED_METRICS:
+        change = point["change"][name]
+        parts.append(f"{name} {100 * change['mean']:+.1f} ± {200 * change['error']:.1f}")
+    return ", ".join(parts)

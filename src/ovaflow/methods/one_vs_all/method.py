@@ -1,17 +1,29 @@
-"""One-vs-all as a method: its labels are divided by a plan, and start from what steps of its own
-compute.
-"""
+"""One-vs-all as a method: a plan divides its labels, and steps of its own compute their starts."""
 
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ovaflow.steps import PROBLEM_SETTINGS, Step, StepSettings
 from ovaflow.training.method import InputFile, Method
 
-_TRAIN = ("train", "evaluate")
-_EARLIER = InputFile("Model that --initialization=pretrained starts from.", required=False)
+if TYPE_CHECKING:
+    from ovaflow.console.errors import StrPath
+    from ovaflow.dataset.dataset import Dataset
+    from ovaflow.estimate.demand import Request
+    from ovaflow.estimate.sample import Sample
+    from ovaflow.model.one_vs_all import OneVsAll
+    from ovaflow.model.training_file import Shard
+    from ovaflow.settings.configuration import Config
+    from ovaflow.settings.train import SampleLabels, Train, TrainLabels
+    from ovaflow.training.shares import Share
+
+_TRAIN_SECTIONS = ("train", "evaluate")
+_EARLIER_MODEL = InputFile("Model that --initialization=pretrained starts from.", required=False)
 
 
 class OneVsAllMethod(Method):
+    """The method ``one-vs-all``."""
+
     name = "one-vs-all"
     model = "ovaflow.model.one_vs_all:OneVsAll"
     shard = "ovaflow.model.training_file:Shard"
@@ -32,9 +44,9 @@ class OneVsAllMethod(Method):
         "label_tree": InputFile(
             "Label tree, by ovaflow label-tree, for the start of that name.", required=False
         ),
-        "earlier": _EARLIER,
+        "earlier": _EARLIER_MODEL,
     }
-    sampling_files: ClassVar = {"earlier": _EARLIER}
+    sampling_files: ClassVar = {"earlier": _EARLIER_MODEL}
     merging_files: ClassVar = {
         "chosen_prune": InputFile(
             "Threshold for --prune=auto, by ovaflow choose-prune.", required=False
@@ -63,7 +75,7 @@ class OneVsAllMethod(Method):
             "methods.one_vs_all.commands",
             "Solve the problem without positives.",
             StepSettings(
-                "ovaflow.settings.train:TrainLabels", _TRAIN, ("C", "loss", "root_epsilon")
+                "ovaflow.settings.train:TrainLabels", _TRAIN_SECTIONS, ("C", "loss", "root_epsilon")
             ),
             makes=("root",),
             rule="compute_root",
@@ -77,31 +89,52 @@ class OneVsAllMethod(Method):
         ),
     }
 
-    def reads(self, step):
-        return {
-            "train-shard": StepSettings(
-                "ovaflow.settings.train:TrainLabels", _TRAIN, without=("reference",)
-            ),
-            "estimate": StepSettings(
+    def reads(self, step: str) -> StepSettings | None:
+        """Return the settings that a step reads; None for other steps."""
+        if step == "train-shard":
+            return StepSettings(
+                "ovaflow.settings.train:TrainLabels", _TRAIN_SECTIONS, without=("reference",)
+            )
+        if step == "estimate":
+            return StepSettings(
                 "ovaflow.settings.train:SampleLabels",
-                _TRAIN,
+                _TRAIN_SECTIONS,
                 without=("reference", "stored_threshold"),
                 options={"sample": "labels"},
-            ),
-            "merge": StepSettings("ovaflow.settings.train:Train", ("train",), ("prune",)),
-        }.get(step)
+            )
+        if step == "merge":
+            return StepSettings("ovaflow.settings.train:Train", ("train",), ("prune",))
+        return None
 
-    def share(self, dataset, settings, files, shard, shards):
+    def share(
+        self,
+        dataset: "Dataset",
+        settings: "TrainLabels",
+        files: "Mapping[str, StrPath | None]",
+        shard: int,
+        shards: int,
+    ) -> "Share":
+        """Describe the training of one shard."""
         from ovaflow.methods.one_vs_all.share import make_plan_share
 
         return make_plan_share(dataset, settings, files, shard)
 
-    def describe(self, shard):
+    def describe(self, shard: "Shard") -> str:
+        """Describe a shard in words."""
         from ovaflow.methods.one_vs_all.share import describe_shard
 
         return describe_shard(shard)
 
-    def merge(self, shards, dataset, settings, files, model_path, training_path):
+    def merge(
+        self,
+        shards: "Sequence[StrPath]",
+        dataset: "Dataset",
+        settings: "Train",
+        files: "Mapping[str, StrPath | None]",
+        model_path: "StrPath",
+        training_path: "StrPath",
+    ) -> str:
+        """Join shards into a model, and index it; describe the model in words."""
         from ovaflow.model.index import renew_index
         from ovaflow.model.merge import merge
         from ovaflow.model.model_file import LabelWeights
@@ -110,64 +143,87 @@ class OneVsAllMethod(Method):
         threshold = resolve_threshold(settings.prune, dataset, files.get("chosen_prune"))
         n_weights, n_stored = merge(shards, dataset, threshold, model_path, training_path)
         renew_index(LabelWeights.open(model_path))
-        return f"{dataset.n_labels:,} labels, {n_weights:,} of {n_stored:,} weights, those of at least {threshold:g}"
+        weights = f"{n_weights:,} of {n_stored:,} weights, those of at least {threshold:g}"
+        return f"{dataset.n_labels:,} labels, {weights}"
 
-    def settings_of(self, parameters):
-        train = parameters["train"] | {"stored_threshold": parameters.get("prune", 0.0)}
-        # what it started from is not here
-        start = (
-            {"initialization": "mean-separating"}
-            if train.get("initialization") == "pretrained"
-            else {}
-        )
-        return super().settings_of({"train": train | start})
+    def settings_of(self, parameters: Mapping[str, Any]) -> "TrainLabels":
+        """Return the settings of the training of a model."""
+        train = dict(parameters["train"])
+        train["stored_threshold"] = parameters.get("prune", 0.0)
+        if train.get("initialization") == "pretrained":
+            # the model that the training started from is not known here
+            train["initialization"] = "mean-separating"
+        return super().settings_of({"train": train})
 
-    def train_model(self, dataset, settings, threads=1):
+    def train_model(
+        self, dataset: "Dataset", settings: "TrainLabels", threads: int = 1
+    ) -> "OneVsAll":
+        """Train in this process."""
         from ovaflow.training.shard_job import train_model
 
         return train_model(dataset, settings, settings.stored_threshold, threads)
 
-    def sample(self, path, settings, files):
+    def sample(
+        self, path: "StrPath", settings: "SampleLabels", files: "Mapping[str, StrPath | None]"
+    ) -> "Sample":
+        """Measure the training of some labels."""
         from ovaflow.methods.one_vs_all.sample import sample_labels
 
         return sample_labels(path, settings, files.get("earlier"))
 
-    def inputs_of_shards(self, config, dataset, run):
+    def inputs_of_shards(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
+        """Return the files that the shards of a run are trained from."""
         from ovaflow.settings import paths
         from ovaflow.settings.inputs import find_start_files
 
-        templates = {"dataset": paths.DATASET, "means": paths.MEANS, "plan": paths.PLAN}
-        files = {
-            name: template.format(dataset=dataset, run=run) for name, template in templates.items()
+        return find_start_files(config, dataset, run) | {
+            "dataset": paths.DATASET.format(dataset=dataset),
+            "means": paths.MEANS.format(dataset=dataset),
+            "plan": paths.PLAN.format(dataset=dataset, run=run),
         }
-        return find_start_files(config, dataset, run) | files
 
-    def inputs_of_merging(self, config, dataset, run):
+    def inputs_of_merging(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
+        """Return the files that shards are merged with."""
         from ovaflow.settings.inputs import find_chosen_prune
 
         return find_chosen_prune(config, dataset, run)
 
-    def problem(self, config, dataset, run):
+    def problem(self, config: "Config", dataset: str, run: str) -> str:
+        """Return the name of an estimate, the same for all runs that train alike."""
         from ovaflow.settings.inputs import make_estimate_key
 
         return make_estimate_key(config, dataset, run)
 
-    def estimate_options(self, config, dataset, run):
+    def estimate_options(self, config: "Config", dataset: str, run: str) -> list[str]:
+        """Return the options with which a run is estimated."""
         from ovaflow.settings.inputs import format_options, make_step_parameters
 
         parameters = make_step_parameters("train-shard", config, dataset, run)
-        chosen = {name: parameters[name] for name in ("C", *PROBLEM_SETTINGS) if name in parameters}
+        options: dict[str, Any] = {}
+        for name in ("C", *PROBLEM_SETTINGS):
+            if name in parameters:
+                options[name] = parameters[name]
         # shards keep more weights than the model
-        return format_options(
-            chosen | {"prune": config.train_settings(run).stored_threshold, "labels": 200}
-        )
+        options["prune"] = config.train_settings(run).stored_threshold
+        options["labels"] = 200
+        return format_options(options)
 
-    def needs_estimate(self, config, dataset, path):
+    def needs_estimate(self, config: "Config", dataset: str, path: str) -> bool:
+        """Return whether jobs request the demand of an estimate."""
         from ovaflow.estimate.shards import is_small
 
         return not is_small(config, dataset, path)
 
-    def request(self, config, run, shard, shards, threads, files):
+    def request(
+        self,
+        config: "Config",
+        run: str,
+        shard: int,
+        shards: int,
+        threads: int,
+        files: Mapping[str, str],
+    ) -> "Request":
+        """Return the memory and the time, in minutes, that a shard requests."""
         from ovaflow.estimate.demand import SMALL_REQUEST, read_demand, read_work_shares
 
         if "estimate" not in files:
@@ -176,7 +232,8 @@ class OneVsAllMethod(Method):
         pretrained = config.runs[run].pretrained is not None
         return read_demand(files["estimate"]).request(share, threads, pretrained)
 
-    def merging_megabytes(self, labels, inputs, shards):
+    def merging_megabytes(self, labels: int, inputs: float, shards: float) -> int:
+        """Return the memory, in MB, of merging shards into a model."""
         from ovaflow.estimate.demand import merging_memory_mb
 
         return merging_memory_mb(labels, shards)

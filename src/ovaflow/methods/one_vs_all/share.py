@@ -1,49 +1,81 @@
-"""What a job trains of a one-vs-all model: labels of a plan, from what other steps have computed."""
+"""The share of a job in a one-vs-all model: labels of a plan, and their starts."""
 
 import sys
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from ovaflow.console.errors import StrPath
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.initialization.all_negative import Root
 from ovaflow.initialization.means import Means
 from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.initialization.spanning_tree import LabelTree
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.model.model_file import LabelWeights
+from ovaflow.model.training_file import Shard
+from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.training.plan import read_plan
 from ovaflow.training.shard_job import train_labels
 from ovaflow.training.shares import Share
 
 
-def make_plan_share(dataset, training, files, shard):
-    """What a job trains: the labels that a plan gives it, and where they start."""
+def make_plan_share(
+    dataset: Dataset, training: TrainLabels, files: Mapping[str, StrPath | None], shard: int
+) -> Share:
+    """Describe the training of one shard of a plan.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    training : TrainLabels
+    files : mapping of str to path-like
+        Files from other steps: ``plan`` and ``means``, and those that the start needs of
+        ``earlier``, ``root`` and ``label_tree``.
+    shard : int
+        Number of the shard.
+
+    Returns
+    -------
+    Share
+    """
     labels = read_plan(files["plan"], shard, dataset.n_labels)
-    starts = {}
+    starts: dict[str, Any] = {}
     made_from = {"dataset": dataset.checksum}
-    if (path := files.get("earlier")) is not None:
-        model = LabelWeights.open(path)
+    earlier_path = files.get("earlier")
+    if earlier_path is not None:
+        model = LabelWeights.open(earlier_path)
         require_same_problem(model, training)
-        starts["earlier"] = earlier = match_model(model, dataset)
+        earlier = match_model(model, dataset)
         print(earlier.summary, file=sys.stderr)
+        starts["earlier"] = earlier
         made_from["earlier"] = model.checksum
-    if (path := files.get("root")) is not None:
-        root = Root.open(path, dataset=dataset)
+    root_path = files.get("root")
+    if root_path is not None:
+        root = Root.open(root_path, dataset=dataset)
         root.require_settings(training)
         starts["root"] = root.weights
-    if (path := files.get("label_tree")) is not None:
-        starts["parents"] = LabelTree.open(path, dataset=dataset).parent
-    inputs = StartInputs.of(dataset, Means.open(files["means"], dataset=dataset), **starts)
+    tree_path = files.get("label_tree")
+    if tree_path is not None:
+        starts["parents"] = LabelTree.open(tree_path, dataset=dataset).parent
+    means = Means.open(files["means"], dataset=dataset)
+    inputs = StartInputs.of(dataset, means, **starts)
     train = partial(train_labels, inputs=inputs, labels=labels, training=training)
     return Share(labels, train, training.recorded, made_from, inputs.arrays)
 
 
-def describe_shard(shard):
+def describe_shard(shard: Shard) -> str:
+    """Describe a shard in words."""
     status = shard.statistics["status"]
     counts = {
         "taken over": (status == Status.TAKEN_OVER).sum(),
         "not converged": np.isin(status, (Status.ITERATION_LIMIT, Status.LINE_SEARCH_FAILED)).sum(),
     }
-    others = "".join(f", {count:,} labels {outcome}" for outcome, count in counts.items() if count)
-    return f"{len(shard.labels):,} labels, {len(shard.weights.data):,} weights{others}"
+    description = f"{len(shard.labels):,} labels, {len(shard.weights.data):,} weights"
+    for outcome, count in counts.items():
+        if count:
+            description += f", {count:,} labels {outcome}"
+    return description
