@@ -85,14 +85,17 @@ def solve_label_l1(
 
 
 @kernel
-def minimize_l1(columns: CSR, target: float, work: Workspace, settings: Settings) -> Outcome:
+def minimize_l1(
+    columns: CSR, target: float, work: Workspace, settings: Settings, largest: float = np.inf
+) -> Outcome:
     """Take Newton steps until the violation is at most the target, from w.
 
-    Costs and scores are those in ``work``.
+    Costs and scores are those in ``work``. ``largest`` is the largest violation of a feature at w,
+    if it is known: the first step then leaves out features that will hardly move.
     """
     order = np.empty(len(work.weights), np.int32)
     first_active = active = _fill_slopes(work, settings.loss)
-    survey = _survey_features(columns, np.inf, order, work, settings.C)
+    survey = _survey_features(columns, largest, order, work, settings.C)
     newton_steps = 0
     passes = 0
     backtracking_steps = 0
