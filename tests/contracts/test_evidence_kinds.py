@@ -111,7 +111,9 @@ def test_explanations_say_it(folder, dataset) -> None:
 
 def test_the_page_says_it_in_its_languages(with_letters) -> None:
     shown = pages.render_pages(
-        SimpleNamespace(max_text=99, max_top_k=9, marc_source=None), corrects=False, form_fields=()
+        SimpleNamespace(max_text=99, max_top_k=9, marc_source=None),
+        form_fields=(),
+        saves_corrections=False,
     )
     for language in LANGUAGES:
         sentence = LettersOfName.wording.translations[language]

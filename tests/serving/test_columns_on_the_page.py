@@ -202,10 +202,10 @@ def test_any_declared_column_is_a_field_in_every_language() -> None:
     shelf = FormField("<shelf>", False, UsualValues(known=("<A>",)))
     pages_field = FormField("pages", True, UsualValues(least=1, most=9.5))
     declared = [shelf, pages_field]
-    for page in render_pages(Options, True, declared).values():
+    for page in render_pages(Options, declared, saves_corrections=True).values():
         html = page.body.decode()
         assert 'type="text" data-column="&lt;shelf&gt;"' in html
         assert '<option value="&lt;A&gt;">' in html
         assert 'type="number" step="any" data-column="pages"' in html
         assert 'data-least="1" data-most="9.5"' in html
-    assert len(render_pages(Options, True, declared)) == len(PAGE_LANGUAGES)
+    assert len(render_pages(Options, declared, saves_corrections=True)) == len(PAGE_LANGUAGES)

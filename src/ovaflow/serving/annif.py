@@ -1,10 +1,15 @@
-"""Annif's REST API, version 1: every served model that reads texts is a project."""
+"""Annif's REST API, version 1: every served model that reads texts is a project.
+
+Docstrings of routes and of models are their descriptions in the OpenAPI document.
+"""
 
 import http
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from types import SimpleNamespace
+from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
@@ -12,12 +17,13 @@ from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field, ValidationError
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.features.text_language import LANGUAGES, score_languages
 from ovaflow.prediction.annif_files import score_within_one
+from ovaflow.prediction.answer import AnsweredLabel
 from ovaflow.prediction.question import Question
 from ovaflow.reading.streams import clean_text
 from ovaflow.serving import metrics
@@ -28,14 +34,18 @@ from ovaflow.serving.replies import (
     json_reply,
     problem_response,
 )
+from ovaflow.serving.scoring_queue import ScoringQueue
+from ovaflow.serving.served_model import ServedModel
 
 _MAX_DOCUMENTS = 32
-_UNDETERMINED_LANGUAGE = "und"  # the language of names that came without one, as BCP 47 has it
+"""Documents of a request, as in Annif."""
+_UNDETERMINED_LANGUAGE = "und"
+"""Code of BCP 47 for the language of names that came without one."""
 
 _PROBABILITY_DESCRIPTION = "the score of a subject is its probability"
 _LOGISTIC_DESCRIPTION = (
-    "the score of a subject is 1 / (1 + exp(-s)) of the classifier's score s, which is not a probability; "
-    "a run with predict: {rerank: 0.2} has probabilities"
+    "the score of a subject is 1 / (1 + exp(-s)) of the classifier's score s, "
+    "which is not a probability; a run with predict: {rerank: 0.2} has probabilities"
 )
 
 _ERROR_DESCRIPTIONS = {
@@ -193,14 +203,14 @@ _FORM_CONTENT = {"application/x-www-form-urlencoded": {"schema": OneDocument.mod
 
 
 class _AnnifRoute(APIRoute):
-    """Refuses what is not as described with status 400, and what is too large in plain text, as
+    """Route that answers invalid requests with status 400, and too large ones in plain text, as
     Annif does.
     """
 
-    def get_route_handler(self):
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
 
-        async def handle_as_annif(request):
+        async def handle_as_annif(request: Request) -> Response:
             try:
                 return await handle(request)
             except RequestValidationError as error:
@@ -213,10 +223,28 @@ class _AnnifRoute(APIRoute):
         return handle_as_annif
 
 
-_document_route = partial(document_route, why=_ERROR_DESCRIPTIONS, plain=(413,))
+_document_route = partial(document_route, descriptions=_ERROR_DESCRIPTIONS, plain_text=(413,))
 
 
-def make_annif_routes(models, corrections, queue, options):
+def make_annif_routes(
+    models: Mapping[str, ServedModel],
+    corrections: Mapping[str, Corrections],
+    queue: ScoringQueue,
+    options: SimpleNamespace,
+) -> APIRouter:
+    """Make the routes of Annif's API.
+
+    Parameters
+    ----------
+    models : mapping
+        Served models by name.
+    corrections : mapping
+        Files of corrections by the name of a model, where it has one.
+    queue : ScoringQueue
+        Queue of the threads that score.
+    options : namespace
+        Options of the service.
+    """
     router = APIRouter(prefix="/v1", route_class=_AnnifRoute)
     projects = _Projects(models, queue, options)
     _add_descriptions(router, projects)
@@ -227,101 +255,123 @@ def make_annif_routes(models, corrections, queue, options):
 
 
 class _Projects:
-    """The models that read texts, by name, and the description of each."""
+    """The models that read texts, by name.
 
-    def __init__(self, models, queue, options) -> None:
-        self._models = {
-            name: served for name, served in models.items() if served.predictor.takes_text
-        }
-        self.cards = {
-            name: _describe_project(name, served) for name, served in self._models.items()
-        }
+    Attributes
+    ----------
+    descriptions : dict
+        Description of each project, by its name.
+    max_body : int
+        Largest body, in bytes.
+    """
+
+    def __init__(
+        self, models: Mapping[str, ServedModel], queue: ScoringQueue, options: SimpleNamespace
+    ) -> None:
+        self._models = {}
+        self.descriptions = {}
+        for name, served in models.items():
+            if served.predictor.takes_text:
+                self._models[name] = served
+                self.descriptions[name] = _describe_project(name, served)
         self._queue = queue
         self._options = options
         self.max_body = options.max_body
 
-    def require(self, name):
-        """The model of a project; 404 without one."""
+    def require(self, name: str) -> ServedModel:
+        """Return the model of a project; 404 without one."""
         if name not in self._models:
-            raise HTTPException(
-                404, f"no project {name!r}; there are {', '.join(self._models) or 'none'}"
-            )
+            names = ", ".join(self._models) or "none"
+            raise HTTPException(404, f"no project {name!r}; there are {names}")
         return self._models[name]
 
-    def check_lengths(self, texts) -> None:
+    def check_lengths(self, texts: Sequence[str]) -> None:
+        """Refuse texts that are too long."""
         most = self._options.max_text
         if any(len(text) > most for text in texts):
             raise HTTPException(
                 413, f"a text has more than {most} characters: serve with --max-text"
             )
 
-    async def suggest(self, name, texts, limit, threshold, language):
-        served = self.require(name)
-        options = self._options
-        known = self.cards[name]["vocab"]["languages"]
-        if language is not None and language not in known and known != [_UNDETERMINED_LANGUAGE]:
-            raise HTTPException(
-                400,
-                f'language "{language}" not supported by vocabulary, which has {", ".join(known)}',
-            )
-        if language is not None and language in served.languages:
-            served = served.in_language(language)
-        served = served.offered()
+    async def suggest(
+        self, name: str, texts: Sequence[str], limit: int, threshold: float, language: str | None
+    ) -> list[dict[str, Any]]:
+        """Suggest subjects for each text: up to a limit, with a score of at least a threshold,
+        named in a language.
+        """
+        served = self._get_in_language(name, language).without_excluded()
         self.check_lengths(texts)
         if not texts:
             return []
-        most = min(limit, options.max_top_k)
-        suggestions = await self._queue.run(_suggest, served, texts, most, threshold)
+        limit = min(limit, self._options.max_top_k)
+        suggestions = await self._queue.run(_suggest, served, texts, limit, threshold)
         metrics.INSTANCE_COUNT.inc(len(texts))
         return suggestions
 
-    async def language_scores(self, text, languages):
+    def _get_in_language(self, name: str, language: str | None) -> ServedModel:
+        served = self.require(name)
+        if language is None:
+            return served
+        languages = self.descriptions[name]["vocab"]["languages"]
+        # names of an undetermined language answer for any
+        if language not in languages and languages != [_UNDETERMINED_LANGUAGE]:
+            detail = f'language "{language}" not supported by vocabulary'
+            raise HTTPException(400, f"{detail}, which has {', '.join(languages)}")
+        if language in served.languages:
+            return served.in_language(language)
+        return served
+
+    async def score_languages(self, text: str, languages: Sequence[str]) -> Mapping[Any, float]:
+        """Score the languages that a text may be in."""
         self.check_lengths([text])
         return await self._queue.run(score_languages, text, languages)
 
 
-def _add_descriptions(router, projects):
+def _add_descriptions(router: APIRouter, projects: _Projects) -> None:
     @router.get("/", **_document_route(About))
-    async def about():
+    async def about() -> Response:
         """What answers."""
         return json_reply({"title": "Annif REST API, by ovaflow", "version": __version__})
 
     @router.get("/vocabs", **_document_route(Vocabularies))
-    async def vocabs():
+    async def vocabs() -> Response:
         """The vocabularies of all projects."""
-        by_id = {card["vocab"]["vocab_id"]: card["vocab"] for card in projects.cards.values()}
+        by_id = {}
+        for description in projects.descriptions.values():
+            vocabulary = description["vocab"]
+            by_id[vocabulary["vocab_id"]] = vocabulary
         return json_reply({"vocabs": list(by_id.values())})
 
     @router.get("/projects", **_document_route(Projects))
-    async def list_projects():
+    async def list_projects() -> Response:
         """All projects."""
-        return json_reply({"projects": list(projects.cards.values())})
+        return json_reply({"projects": list(projects.descriptions.values())})
 
     @router.get("/projects/{project_id}", **_document_route(Project, 404))
-    async def show_project(project_id: _ProjectId):
+    async def show_project(project_id: _ProjectId) -> Response:
         """One project."""
         projects.require(project_id)
-        return json_reply(projects.cards[project_id])
+        return json_reply(projects.descriptions[project_id])
 
 
-def _add_suggestions(router, projects):
+def _add_suggestions(router: APIRouter, projects: _Projects) -> None:
     @router.post(
         "/projects/{project_id}/suggest",
         openapi_extra={"requestBody": {"content": _FORM_CONTENT, "required": True}},
         **_document_route(AnnifSuggestions, 400, 404, 408, 413, 503),
     )
-    async def suggest_for_one(project_id: _ProjectId, request: Request):
+    async def suggest_for_one(project_id: _ProjectId, request: Request) -> Response:
         """Subjects for a document."""
         try:
-            document = OneDocument.model_validate(
-                dict(await request.form(max_part_size=projects.max_body))
-            )
+            form = await request.form(max_part_size=projects.max_body)
+            document = OneDocument.model_validate(dict(form))
         except ValidationError as error:
             raise RequestValidationError(error.errors()) from None
         except UnicodeError as error:
             raise HTTPException(400, f"the form cannot be decoded: {error}") from None
-        limits = document.limit, document.threshold, document.language
-        [suggestions] = await projects.suggest(project_id, [document.text], *limits)
+        [suggestions] = await projects.suggest(
+            project_id, [document.text], document.limit, document.threshold, document.language
+        )
         return json_reply(suggestions)
 
     @router.post(
@@ -334,7 +384,7 @@ def _add_suggestions(router, projects):
         limit: Annotated[_Limit, Query()] = 10,
         threshold: Annotated[_Threshold, Query()] = 0.0,
         language: Annotated[_Language, Query()] = None,
-    ):
+    ) -> Response:
         """Subjects for up to 32 documents."""
         texts = [document.text for document in body.documents]
         suggestions = await projects.suggest(project_id, texts, limit, threshold, language)
@@ -343,8 +393,10 @@ def _add_suggestions(router, projects):
         return json_reply(suggestions)
 
 
-def _add_learning(router, projects, corrections):
-    async def file_of(project_id: _ProjectId):
+def _add_learning(
+    router: APIRouter, projects: _Projects, corrections: Mapping[str, Corrections]
+) -> None:
+    async def require_file(project_id: _ProjectId) -> Corrections:
         projects.require(project_id)
         if project_id not in corrections:
             detail = (
@@ -353,7 +405,7 @@ def _add_learning(router, projects, corrections):
             raise HTTPException(403, detail)
         return corrections[project_id]
 
-    File = Annotated[Corrections, Depends(file_of)]
+    File = Annotated[Corrections, Depends(require_file)]
 
     @router.post(
         "/projects/{project_id}/learn",
@@ -369,34 +421,34 @@ def _add_learning(router, projects, corrections):
             raise HTTPException(400, str(error)) from None
 
 
-def _add_languages(router, projects):
+def _add_languages(router: APIRouter, projects: _Projects) -> None:
     @router.post("/detect-language", **_document_route(LanguageScores, 400, 408, 413, 503))
-    async def detect_language(body: TextToTell):
+    async def detect_language(body: TextToTell) -> Response:
         """In which of some languages a text is, told by its stop words."""
         unknown = [language for language in body.languages if language not in LANGUAGES]
         if unknown:
-            told = f"those that can be told are {', '.join(LANGUAGES)}"
+            supported = f"those that can be told are {', '.join(LANGUAGES)}"
             raise HTTPException(
-                400, f"unsupported candidate languages: {', '.join(unknown)}; {told}"
+                400, f"unsupported candidate languages: {', '.join(unknown)}; {supported}"
             )
-        scores = await projects.language_scores(body.text, body.languages)
-        return json_reply(
-            {"results": [{"language": each, "score": score} for each, score in scores.items()]}
-        )
+        scores = await projects.score_languages(body.text, body.languages)
+        results = [{"language": each, "score": score} for each, score in scores.items()]
+        return json_reply({"results": results})
 
 
-def _make_correction(document):
+def _make_correction(document: IndexedDocument) -> Correction:
     return Correction(clean_text(document.text), [subject.uri for subject in document.subjects])
 
 
-def _describe_project(name, served):
+def _describe_project(name: str, served: ServedModel) -> dict[str, Any]:
     model = served.predictor.model
     language = model.transform.get("language") or _UNDETERMINED_LANGUAGE
+    description = _PROBABILITY_DESCRIPTION if model.probabilistic else _LOGISTIC_DESCRIPTION
     changed = datetime.fromtimestamp(Path(model.path).stat().st_mtime, UTC)
     return {
         "project_id": name,
         "name": name,
-        "description": _PROBABILITY_DESCRIPTION if model.probabilistic else _LOGISTIC_DESCRIPTION,
+        "description": description,
         "language": language,
         "backend": {"backend_id": "ovaflow"},
         "vocab": {
@@ -411,26 +463,36 @@ def _describe_project(name, served):
     }
 
 
-def _suggest(served, texts, limit, threshold):
+def _suggest(
+    served: ServedModel, texts: Sequence[str], limit: int, threshold: float
+) -> list[dict[str, Any]]:
     read = served.predictor.read_texts(texts)
     served.count(read.familiarity.word_count)
     suggestions = []
     for answer in served.predictor.answer(read, Question(top_k=max(limit, 1))):
-        # without a known word the labels would be those of any text
-        labels = answer.labels[:limit] if answer.features else []
+        labels = answer.labels[:limit]
+        if not answer.features:
+            # without a known word the labels would be those of any text
+            labels = []
         suggestions.append({"results": _make_suggestions(labels, threshold)})
     return suggestions
 
 
-def _make_suggestions(labels, threshold):
+def _make_suggestions(labels: Sequence[AnsweredLabel], threshold: float) -> list[dict[str, Any]]:
+    """List the subjects of labels whose scores reach a threshold, each below the one before."""
     results = []
-    above = np.float32(np.inf)
+    score = np.float32(np.inf)
     for label in labels:
-        # clients sort again, in float32, so that what is equal would lose its order
-        above = min(score_within_one(label), np.nextafter(above, np.float32(0)))
-        if above >= threshold:
-            uri = label.uri or label.name
+        # clients sort again, in float32, so that equal scores would lose their order
+        below = np.nextafter(score, np.float32(0))
+        score = min(score_within_one(label), below)
+        if score >= threshold:
             results.append(
-                {"uri": uri, "label": label.name, "notation": label.notation, "score": float(above)}
+                {
+                    "uri": label.uri or label.name,
+                    "label": label.name,
+                    "notation": label.notation,
+                    "score": float(score),
+                }
             )
     return results

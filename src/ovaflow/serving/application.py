@@ -1,4 +1,7 @@
-"""The application that runs in each worker: routes, errors, OpenAPI."""
+"""The application that runs in each worker: routes, errors, OpenAPI document.
+
+Docstrings of routes are their descriptions in the OpenAPI document.
+"""
 
 import asyncio
 import contextlib
@@ -7,8 +10,10 @@ import logging
 import multiprocessing
 import signal
 import sys
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Annotated
 
 from fastapi import Depends, FastAPI, HTTPException, Path, Query, Request
@@ -16,7 +21,8 @@ from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import AwareDatetime
 from starlette.exceptions import HTTPException as AnyHTTPException
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp
 from uvicorn.config import STARTUP_FAILURE
 
 from ovaflow import __version__
@@ -36,7 +42,7 @@ from ovaflow.serving.replies import (
     problem_response,
 )
 from ovaflow.serving.scoring_queue import ScoringQueue
-from ovaflow.serving.served_model import open_served_model
+from ovaflow.serving.served_model import ServedModel, open_served_model
 from ovaflow.serving.service import read_worker_options
 from ovaflow.serving.supervisor import RELOAD_FAILURE, START_FAILURE
 
@@ -47,34 +53,27 @@ _DESCRIPTION = (
 )
 
 _EARLIEST_TIME = datetime(1, 1, 2, tzinfo=UTC)
+"""Time before all corrections, which every time zone can express."""
 
 _CLEARER_MESSAGES = {
     "There was an error parsing the body": "the body is not JSON in UTF-8",
     "Not Found": "not found; see /docs",
 }
-"""Messages of the framework, in clearer words."""
+"""Clearer words for messages of the framework."""
 
 
-def create_application():
-    """The ASGI application of a worker, ready to answer; uvicorn calls this in each."""
+def create_application() -> ASGIApp:
+    """Create the ASGI application of a worker, ready to answer; each worker calls this."""
     options = read_worker_options()
     try:
-        models = {}
-        for name, path in options.models.items():
-            served = open_served_model(path, options.reranker, options.rerank)
-            excluded = options.exclude.get(name)
-            left_out = excluded and ExcludedLabels(name, served.predictor, excluded)
-            models[name] = replace(
-                served, count=metrics.make_word_counter(served), left_out=left_out
-            )
-        for served in models.values():
-            served.warm_up()
+        models = _open_models(options)
     except Exception as error:
         _log.error("cannot serve: %s", error, exc_info=not isinstance(error, InputError))
-        paths = *options.models.values(), *options.exclude.values(), options.reranker
+        paths = [*options.models.values(), *options.exclude.values(), options.reranker]
         failures.record_failure(START_FAILURE, failures.describe_error(error, *paths))
-        sys.exit(STARTUP_FAILURE)  # so that uvicorn does not start this worker again and again
-    # what is loaded now stays, so that collecting garbage need not walk it between requests
+        # with this status uvicorn does not start the worker again and again
+        sys.exit(STARTUP_FAILURE)
+    # the loaded objects stay, so that collecting garbage need not walk them between requests
     gc.freeze()
     metrics.count_worker(served.model.checksum for served in models.values())
     for name, served in models.items():
@@ -82,18 +81,32 @@ def create_application():
             f"serving model {served.model.checksum} as {name}: {served.model.n_labels:,} labels."
         )
         _log.info("%s", f"{message} {served.remark}".rstrip())
-    return metrics.RequestObserver(
-        ConnectionCloser(_make_application(models, options)), options.access_log
-    )
+    application = ConnectionCloser(_make_application(models, options))
+    return metrics.RequestObserver(application, options.access_log)
 
 
-def _make_application(models, options):
-    """The first model answers on the page and in the interface of ovaflow, all of them in that of
-    Annif.
+def _open_models(options: SimpleNamespace) -> dict[str, ServedModel]:
+    models = {}
+    for name, path in options.models.items():
+        served = open_served_model(path, options.reranker, options.rerank)
+        excluded = None
+        if name in options.exclude:
+            excluded = ExcludedLabels(name, served.predictor, options.exclude[name])
+        usual_share = served.predictor.usual.unknown_share
+        count = metrics.make_word_counter(served.model.checksum, usual_share)
+        models[name] = replace(served, count=count, excluded=excluded)
+    for served in models.values():
+        served.warm_up()
+    return models
+
+
+def _make_application(models: Mapping[str, ServedModel], options: SimpleNamespace) -> FastAPI:
+    """Make the application: the first model answers on the page and in the API of ovaflow, all
+    models in that of Annif.
     """
     first, served = next(iter(models.items()))
     queue = ScoringQueue(options.threads, options.queue, options.timeout)
-    # a slow disk keeps nobody waiting for predictions
+    # a slow disk delays no predictions
     disk_queue = ScoringQueue(1, options.queue, options.timeout)
     file_queue = ScoringQueue(CONCURRENT_FILES, WAITING_FILES, options.timeout)
     corrections = {}
@@ -101,7 +114,7 @@ def _make_application(models, options):
         corrections[name] = Corrections(models[name].predictor, path, disk_queue)
 
     @contextlib.asynccontextmanager
-    async def lifespan(app):
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         _end_with_the_supervisor()
         yield
         for each in (queue, disk_queue, file_queue):
@@ -119,20 +132,20 @@ def _make_application(models, options):
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.add_middleware(BodyLimit, largest=options.max_body, seconds=options.timeout)
+    app.add_middleware(BodyLimit, max_bytes=options.max_body, seconds=options.timeout)
     app.add_middleware(SameOrigin, allowed_origins=options.allowed_origin)
     app.add_middleware(AllowedHost, allowed_hosts=options.allowed_host)
     _add_answers(app, served, queue, options)
     _add_corrections(app, served, corrections.get(first), options)
     app.include_router(make_file_routes(file_queue, options))
     app.include_router(make_annif_routes(models, corrections, queue, options))
-    _add_pages(app, served, first in corrections, options)
+    _add_pages(app, served, options, saves_corrections=first in corrections)
     _add_errors(app)
     return app
 
 
 def _end_with_the_supervisor() -> None:
-    """A worker whose supervisor was killed would go on unseen, and keep the address."""
+    """End this worker when its supervisor is killed: it would go on and keep the address."""
     supervisor = multiprocessing.parent_process()
     if supervisor is not None:
         loop = asyncio.get_running_loop()
@@ -144,7 +157,9 @@ def _end_with_the_supervisor() -> None:
         loop.add_reader(supervisor.sentinel, end)
 
 
-def _add_answers(app, served, queue, options):
+def _add_answers(
+    app: FastAPI, served: ServedModel, queue: ScoringQueue, options: SimpleNamespace
+) -> None:
     PredictRequest, ExplainRequest = schemas.make_request_models(
         options, NamedColumns.of(served.predictor.model)
     )
@@ -152,7 +167,7 @@ def _add_answers(app, served, queue, options):
     @app.post(
         "/predict", **document_route(schemas.PredictionsReply, 400, 404, 408, 409, 413, 422, 503)
     )
-    async def predict(request: PredictRequest):
+    async def predict(request: PredictRequest) -> Response:
         """Best labels by descending score: of one text, of several texts, or of instances given by
         their features.
         """
@@ -161,8 +176,10 @@ def _add_answers(app, served, queue, options):
         return json_reply(answer)
 
     @app.post("/explain", **document_route(schemas.Explanation, 400, 404, 408, 409, 413, 422, 503))
-    async def explain(request: ExplainRequest):
-        """Why labels have their scores for a text or an instance: the words for and against each."""
+    async def explain(request: ExplainRequest) -> Response:
+        """Why labels have their scores for a text or an instance: the words for and against
+        each.
+        """
         return json_reply(await queue.run(served.for_request(request).explain, request))
 
     @app.get("/labels", **document_route(schemas.LabelPage, 409, 422, 503))
@@ -175,7 +192,7 @@ def _add_answers(app, served, queue, options):
         language: Annotated[
             schemas.Language | None, Query(description=schemas.LANGUAGE_DESCRIPTION)
         ] = None,
-    ):
+    ) -> Response:
         """Labels by name, page by page."""
         named = served.in_language(language)
         return json_reply(await queue.run(named.find_labels, search, offset, limit))
@@ -188,13 +205,15 @@ def _add_answers(app, served, queue, options):
         language: Annotated[
             schemas.Language | None, Query(description=schemas.LANGUAGE_DESCRIPTION)
         ] = None,
-    ):
+    ) -> Response:
         """A label with its strongest words and its nearest labels."""
         named = served.in_language(language)
         return json_reply(await queue.run(named.describe_label, label, words, nearest))
 
 
-def _add_corrections(app, served, corrections, options):
+def _add_corrections(
+    app: FastAPI, served: ServedModel, corrections: Corrections | None, options: SimpleNamespace
+) -> None:
     CorrectionRequest, FindRequest = schemas.make_correction_models(
         options, NamedColumns.of(served.predictor.model)
     )
@@ -208,7 +227,7 @@ def _add_corrections(app, served, corrections, options):
         dependencies=[Depends(require_file)],
         **document_route(schemas.SavedCorrection, 400, 404, 408, 409, 413, 422, 503, 507),
     )
-    async def correct(request: CorrectionRequest):
+    async def correct(request: CorrectionRequest) -> Response:
         """Saves the labels that a person chose for a text, for the next training; this model stays
         as it is.
         """
@@ -229,7 +248,7 @@ def _add_corrections(app, served, corrections, options):
         language: Annotated[
             schemas.Language | None, Query(description=schemas.LANGUAGE_DESCRIPTION)
         ] = None,
-    ):
+    ) -> Response:
         """Records that were corrected, as they were saved last, the last one first."""
         total, records = await corrections.since(
             since, limit, served.in_language(language).predictor
@@ -241,17 +260,19 @@ def _add_corrections(app, served, corrections, options):
         dependencies=[Depends(require_file)],
         **document_route(schemas.FoundCorrection, 400, 408, 409, 413, 422, 503),
     )
-    async def find_correction(request: FindRequest):
+    async def find_correction(request: FindRequest) -> Response:
         """What was saved last of a record, found by its id or else by its text."""
         found = await corrections.find(request, served.for_request(request).predictor)
         return json_reply({"model": served.model.checksum, "correction": found})
 
 
-def _add_pages(app, served, corrects, options):
-    by_language = render_pages(options, corrects, served.form_fields)
+def _add_pages(
+    app: FastAPI, served: ServedModel, options: SimpleNamespace, *, saves_corrections: bool
+) -> None:
+    by_language = render_pages(options, served.form_fields, saves_corrections=saves_corrections)
 
     @app.get("/health", **document_route(schemas.Health))
-    async def health():
+    async def health() -> Response:
         """Whether requests are answered, and by which model."""
         return json_reply(
             served.health() | {"reload_failed": failures.read_failure(RELOAD_FAILURE)}
@@ -260,34 +281,34 @@ def _add_pages(app, served, corrects, options):
     @app.get(
         "/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
     )
-    async def figures():
+    async def figures() -> Response:
         """Figures for Prometheus."""
         return Response(metrics.render_metrics(), media_type=CONTENT_TYPE_LATEST)
 
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
-    async def read_page(request: Request, lang: str | None = None):
-        return by_language[choose_page_language(request.headers.get("accept-language", ""), lang)]
+    async def read_page(request: Request, lang: str | None = None) -> HTMLResponse:
+        accepted = request.headers.get("accept-language", "")
+        return by_language[choose_page_language(accepted, lang)]
 
     @app.api_route("/docs", methods=["GET", "HEAD"], include_in_schema=False)
-    async def read_docs():
+    async def read_docs() -> HTMLResponse:
         return render_documentation(app.openapi())
 
 
-def _add_errors(app):
+def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(AnyHTTPException)
-    async def of_http(request, error):
+    async def reply_to_refusal(request: Request, error: AnyHTTPException) -> Response:
         detail = _CLEARER_MESSAGES.get(error.detail, error.detail)
         code = getattr(error, "code", None)
         return problem_response(error.status_code, detail, error.headers, code)
 
     @app.exception_handler(RequestValidationError)
-    async def of_validation(request, error):
+    async def reply_to_invalid_request(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
-            _, place = first["loc"]
-            return problem_response(
-                400, f"the body is not JSON: {first['ctx']['error']}, character {place}"
-            )
+            _, character = first["loc"]
+            reason = f"{first['ctx']['error']}, character {character}"
+            return problem_response(400, f"the body is not JSON: {reason}")
         if tuple(first["loc"]) == ("body",) and first["type"] != "value_error":
             return problem_response(
                 422, "the body must be a JSON object, with Content-Type: application/json"
@@ -295,5 +316,5 @@ def _add_errors(app):
         return problem_response(422, describe_validation_error(first))
 
     @app.exception_handler(Exception)
-    async def of_ours(request, error):
+    async def reply_to_failure(request: Request, error: Exception) -> Response:
         return problem_response(500, "the service failed; its log says why")

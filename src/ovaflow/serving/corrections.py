@@ -1,5 +1,5 @@
-"""What people say the labels of texts are: lines of a file that the next training reads, and that
-come back to them.
+"""Corrections: labels that people chose for texts, as lines of a file that the next training reads,
+and that the page shows again.
 """
 
 import contextlib
@@ -7,39 +7,57 @@ import errno
 import hashlib
 import json
 import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fastapi import HTTPException
+from pydantic import BaseModel
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.labels.matrix import number_labels_by_mark
 from ovaflow.prediction.explanation import make_label_entry
+from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.sources import (
     NamedColumns,
     list_id_columns,
     list_label_columns,
     list_text_columns,
 )
-from ovaflow.serving.saved_records import SavedRecords
+from ovaflow.serving.saved_records import SavedRecord, SavedRecords
+from ovaflow.serving.scoring_queue import ScoringQueue
 from ovaflow.storage.appending import append_lines, require_appendable
 
 _DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors that are answered with status 507."""
+
+_MAX_SHOWN_CHARACTERS = 100
+"""Characters of an unknown label that an error repeats."""
 
 _log = logging.getLogger(__name__)
 
 
 class Correction(NamedTuple):
-    """A text and the labels that a person has chosen: ids, URIs or names."""
+    """A text and the labels that a person has chosen.
 
-    text: str
-    labels: list
-    suggested: tuple = ()
+    Attributes
+    ----------
+    text : str or model
+        The text, or texts by column.
+    labels, suggested : sequence of int or str
+        Chosen labels, and those that the person was shown: ids, URIs or names.
+    id : str or None
+        Id of the record; by default one made of the text.
+    """
+
+    text: str | BaseModel
+    labels: Sequence[int | str]
+    suggested: Sequence[int | str] = ()
     id: str | None = None
 
 
-def check_corrections(predictor, path) -> None:
+def check_corrections(predictor: Predictor, path: StrPath) -> None:
     """Refuse a model or a file with which no correction could be saved."""
     if not predictor.takes_text:
         message = "was trained on features, and only corrections of texts are saved"
@@ -48,135 +66,176 @@ def check_corrections(predictor, path) -> None:
 
 
 class Corrections:
-    """A file of JSON Lines with the columns of the data that a model was trained on."""
+    """A file of JSON Lines with the columns of the data that a model was trained on.
 
-    def __init__(self, predictor, path, queue) -> None:
+    Parameters
+    ----------
+    predictor : Predictor
+        The served model.
+    path : path-like
+        The file.
+    queue : ScoringQueue
+        Queue of the threads that read and write.
+    """
+
+    def __init__(self, predictor: Predictor, path: StrPath, queue: ScoringQueue) -> None:
         self._predictor = predictor
         self._model = predictor.model
         self._path = path
         self._queue = queue
-        self._records = SavedRecords(
-            path, lambda entry: (str(entry[self._id_column]), self._text(entry))
-        )
+        self._records = SavedRecords(path, self._describe_entry)
 
-    async def save(self, corrections):
-        """Add a line for each correction, or none, and return them; InputError for unknown labels."""
+    async def save(self, corrections: Sequence[Any]) -> list[dict[str, Any]]:
+        """Add a line for each correction, or no line at all.
+
+        Parameters
+        ----------
+        corrections : sequence of Correction, or of requests with the same fields
+
+        Returns
+        -------
+        list of dict
+            Time, id and the time of the earlier correction of the same record, for each.
+
+        Raises
+        ------
+        InputError
+            If a label is unknown.
+        """
         return await self._queue.run(self._save, corrections)
 
-    async def find(self, asked, predictor):
-        """What was saved last of a record, by its id or else its text, with names of a predictor;
-        None if nothing.
+    async def find(self, request: Any, predictor: Predictor) -> dict[str, Any] | None:
+        """Find the last correction of a record, by its id or else its text, with names of labels of
+        a predictor.
         """
-        return await self._queue.run(self._find, asked.id, asked.text, predictor)
+        return await self._queue.run(self._find, request.id, request.text, predictor)
 
-    async def since(self, time, amount, predictor):
-        """How many records were saved at a time or later, and an amount of them, the last one
-        first.
+    async def since(
+        self, time: datetime, limit: int, predictor: Predictor
+    ) -> tuple[int, list[dict[str, Any]]]:
+        """Count the records that were saved at a time or later, and list up to ``limit`` of them,
+        the last one first.
         """
-        return await self._queue.run(self._since, time, amount, predictor)
+        return await self._queue.run(self._since, time, limit, predictor)
 
-    def _find(self, record, text, predictor):
+    def _find(
+        self, record_id: str | None, text: str | BaseModel | None, predictor: Predictor
+    ) -> dict[str, Any] | None:
+        joined = None
         if text is not None:
-            text = self._text(self._texts(text))
-        with self._problems("read"):
-            found = self._records.find(record, text)
-        return found and self._shown(found, predictor)
+            joined = self._join_texts(self._split_text(text))
+        with self._answered_errors("read"):
+            record = self._records.find(record_id, joined)
+        if record is None:
+            return None
+        return self._describe_record(record, predictor)
 
-    def _since(self, time, amount, predictor):
-        with self._problems("read"):
-            total, records = self._records.since(_format_utc(time), amount)
-        return total, [self._shown(record, predictor) for record in records]
+    def _since(
+        self, time: datetime, limit: int, predictor: Predictor
+    ) -> tuple[int, list[dict[str, Any]]]:
+        with self._answered_errors("read"):
+            total, records = self._records.since(_format_utc(time), limit)
+        return total, [self._describe_record(record, predictor) for record in records]
 
-    def _save(self, corrections):
+    def _save(self, corrections: Sequence[Any]) -> list[dict[str, Any]]:
         time = _format_utc(datetime.now(UTC))
-        entries = [self._entry(correction, time) for correction in corrections]
-        with self._problems("written"):
-            replaced = [self._records.find(entry[self._id_column]) for entry in entries]
+        entries = [self._make_entry(correction, time) for correction in corrections]
+        saved = []
+        with self._answered_errors("written"):
+            for entry in entries:
+                record_id = entry[self._id_column]
+                earlier = self._records.find(record_id)
+                replaces = None if earlier is None else earlier.time
+                saved.append({"time": time, "id": record_id, "replaces": replaces})
             append_lines(self._path, (json.dumps(entry, ensure_ascii=False) for entry in entries))
-        times = [record and record.time for record in replaced]
-        return [
-            {"time": time, "id": entry[self._id_column], "replaces": before}
-            for entry, before in zip(entries, times, strict=True)
-        ]
+        return saved
 
     @contextlib.contextmanager
-    def _problems(self, done):
-        """Turn an error of the file, which could not be read or written, into an answer."""
+    def _answered_errors(self, action: str) -> Iterator[None]:
+        """Answer an error of the file, which could not be read or written."""
         try:
             yield
         except OSError as error:
-            _log.error("corrections: %s cannot be %s: %s", self._path, done, error.strerror)
+            _log.error("corrections: %s cannot be %s: %s", self._path, action, error.strerror)
             status = 507 if error.errno in _DISK_FULL_ERRORS else 503
-            detail = f"the file of corrections cannot be {done}: {error.strerror}"
-            raise HTTPException(
-                status, f"not saved: {detail}" if done == "written" else detail
-            ) from None
+            detail = f"the file of corrections cannot be {action}: {error.strerror}"
+            if action == "written":
+                detail = f"not saved: {detail}"
+            raise HTTPException(status, detail) from None
 
-    def _shown(self, record, predictor):
-        """A saved record, whose labels that the model does not have are told apart."""
+    def _describe_record(self, record: SavedRecord, predictor: Predictor) -> dict[str, Any]:
+        """Describe a saved record; labels that the model does not have are listed separately."""
         entry = record.entry
         labels = []
         unknown = []
         for column in list_label_columns(self._model):
             for label in entry.get(column, ()):
                 try:
-                    labels.append(make_label_entry(predictor, self._id(label)))
+                    labels.append(make_label_entry(predictor, self._find_label(label)))
                 except InputError:
                     unknown.append(str(label))
-        shown = {"id": str(entry[self._id_column]), "labels": labels, "unknown": unknown}
+        answer = {"id": str(entry[self._id_column]), "labels": labels, "unknown": unknown}
         columns = NamedColumns.of(self._model)
-        if len(columns.texts) + len(columns.beside) > 1:
-            shown["columns"] = {
-                column: entry.get(column) for column in (*columns.texts, *columns.beside)
-            }
-        return shown | {"text": self._text(entry), "time": record.time, "times": record.times}
+        names = [*columns.texts, *columns.beside]
+        if len(names) > 1:
+            answer["columns"] = {name: entry.get(name) for name in names}
+        answer["text"] = self._join_texts(entry)
+        return answer | {"time": record.time, "times": record.times}
 
     @property
-    def _id_column(self):
+    def _id_column(self) -> str:
         return list_id_columns(self._model)[0]
 
-    def _text(self, entry):
-        """The text of a line, or of texts by column, in one piece."""
-        return " ".join(filter(None, (entry[column] for column in list_text_columns(self._model))))
+    def _describe_entry(self, entry: Mapping[str, Any]) -> tuple[str, str]:
+        """Return the id and the text of a line."""
+        return str(entry[self._id_column]), self._join_texts(entry)
 
-    def _entry(self, correction, time):
+    def _join_texts(self, entry: Mapping[str, Any]) -> str:
+        """Join the text columns of a line, or of texts by column."""
+        texts = [entry[column] for column in list_text_columns(self._model)]
+        return " ".join(text for text in texts if text)
+
+    def _make_entry(self, correction: Any, time: str) -> dict[str, Any]:
         model = self._model
-        texts = self._texts(correction.text)
-        labels_column = list_label_columns(model)[0]
-        # every column of the data has to be there
+        texts = self._split_text(correction.text)
         record = {self._id_column: correction.id or _make_record_id(texts)} | texts
-        record |= dict.fromkeys(list_label_columns(model), ())
-        record[labels_column] = self._as_in_the_data(correction.labels)
-        suggested = self._as_in_the_data(correction.suggested)
+        # every column of the data has to be there
+        label_columns = list_label_columns(model)
+        record |= dict.fromkeys(label_columns, ())
+        record[label_columns[0]] = self._mark_labels(correction.labels)
+        suggested = self._mark_labels(correction.suggested)
         origin = {"suggested": suggested, "model": model.checksum, "time": time}
-        # columns of the data may be called like these
+        # columns of the data with these names hold the data
         return {**record, **origin, **record}
 
-    def _texts(self, text):
-        """Texts by column; all of a plain text is in the first."""
+    def _split_text(self, text: str | BaseModel) -> dict[str, Any]:
+        """Return texts by column; a plain text is in the first one."""
         if not isinstance(text, str):
             return text.model_dump(by_alias=True)
         first, *others = list_text_columns(self._model)
-        return (
-            dict.fromkeys(NamedColumns.of(self._model).beside)
-            | {first: text}
-            | dict.fromkeys(others, "")
-        )
+        columns: dict[str, Any] = dict.fromkeys(NamedColumns.of(self._model).beside)
+        columns[first] = text
+        return columns | dict.fromkeys(others, "")
 
-    def _as_in_the_data(self, labels):
-        """Labels as the training data had them, each once: ids, URIs or names."""
-        ids = dict.fromkeys(map(self._id, labels))
+    def _mark_labels(self, labels: Iterable[int | str]) -> list[int] | list[str]:
+        """Return the ids, URIs or names that labels had in the training data, each once."""
+        ids = list(dict.fromkeys(self._find_label(label) for label in labels))
         if "labels" in self._model.transform.get("source", {}).get("files", {}):
-            return list(ids)
+            return ids
         names = self._predictor.label_names
         uris = self._predictor.label_uris
-        return [(uris[label] if uris else "") or names[label] for label in ids]
+        marks = []
+        for label in ids:
+            uri = uris[label] if uris else ""
+            marks.append(uri or names[label])
+        return marks
 
-    def _id(self, label):
+    def _find_label(self, label: int | str) -> int:
+        """Find the id of a label by its id, URI or name; InputError if there is none."""
         if isinstance(label, str):
-            number = self._ids.get(label.strip())
+            number = self._ids_by_mark.get(label.strip())
             if number is None:
-                raise InputError(f"no label {label[:100]!r}")
+                raise InputError(f"no label {label[:_MAX_SHOWN_CHARACTERS]!r}")
             return number
         if label >= self._predictor.n_labels:
             last = self._predictor.n_labels - 1
@@ -184,16 +243,16 @@ class Corrections:
         return label
 
     @cached_property
-    def _ids(self):
+    def _ids_by_mark(self) -> Mapping[str, int]:
         return number_labels_by_mark(self._model)
 
 
-def _make_record_id(texts):
-    """An id that the same text always has."""
+def _make_record_id(texts: Mapping[str, Any]) -> str:
+    """Make an id that the same text always has."""
     content = json.dumps(texts, sort_keys=True).encode()
     return f"text:{hashlib.sha256(content).hexdigest()[:16]}"
 
 
-def _format_utc(time):
-    """A time in UTC as lines have it, so that they are in the order of their times."""
+def _format_utc(time: datetime) -> str:
+    """Format a time in UTC, so that the order of the texts is that of the times."""
     return time.astimezone(UTC).isoformat(timespec="seconds")

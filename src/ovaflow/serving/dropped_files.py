@@ -1,36 +1,41 @@
-"""The text of a file that somebody drops on the page; each is read by a process of its own, which
-can be killed.
+"""Texts of files that people drop on the page; a process of its own, which can be killed, reads
+each file.
 """
 
 import importlib.util
 import json
 import subprocess
 import sys
-from typing import Annotated
+from types import SimpleNamespace
+from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request
+from starlette.responses import Response
 
 from ovaflow.reading.documents import DOCUMENT_READERS, UNREADABLE_REASONS, detect_kind
 from ovaflow.serving import schemas
 from ovaflow.serving.reading_process import KILLING_SECONDS
 from ovaflow.serving.replies import document_route, json_reply
+from ovaflow.serving.scoring_queue import ScoringQueue
 
 CONCURRENT_FILES = 2
+"""Files that a worker reads at the same time: each takes a processor core."""
 WAITING_FILES = 8
-"""Files that a worker reads at the same time, and that wait."""
+"""Files that wait for a worker to read them: more would time out."""
 
 _FILE_CONTENT = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 
 
 class UnreadableFile(HTTPException):
-    """A file that cannot be read, and a code of why, for programs."""
+    """A file that cannot be read, with a code of the reason, for programs."""
 
-    def __init__(self, status, code, detail) -> None:
+    def __init__(self, status: int, code: str, detail: str) -> None:
         super().__init__(status, detail)
         self.code = code
 
 
-def make_file_routes(queue, options):
+def make_file_routes(queue: ScoringQueue, options: SimpleNamespace) -> APIRouter:
+    """Make the route that reads files."""
     router = APIRouter()
 
     @router.post(
@@ -43,7 +48,7 @@ def make_file_routes(queue, options):
         name: Annotated[
             str, Query(min_length=1, max_length=1000, description="Its ending says what it is.")
         ],
-    ):
+    ) -> Response:
         """The plain text of a file, which is the body: text, Markdown, HTML or PDF."""
         content = await request.body()
         kind = _require_kind(name, content)
@@ -52,7 +57,7 @@ def make_file_routes(queue, options):
     return router
 
 
-def _require_kind(name, content):
+def _require_kind(name: str, content: bytes) -> str:
     kind = detect_kind(name, content)
     if kind is None:
         raise UnreadableFile(
@@ -65,9 +70,10 @@ def _require_kind(name, content):
     return kind
 
 
-def _read_in_process(kind, content, most):
+def _read_in_process(kind: str, content: bytes, max_characters: int) -> dict[str, Any]:
     # -P: no module of the current folder is imported
-    command = [sys.executable, "-P", "-m", "ovaflow.serving.reading_process", kind, str(most)]
+    module = ["-P", "-m", "ovaflow.serving.reading_process"]
+    command = [sys.executable, *module, kind, str(max_characters)]
     try:
         process = subprocess.run(
             command,
@@ -79,7 +85,7 @@ def _read_in_process(kind, content, most):
     except subprocess.TimeoutExpired:
         answer = {"code": "too_slow"}
     else:
-        # it may have been ended by one of its limits
+        # a process that fails was perhaps ended by one of its limits
         answer = {"code": "damaged"} if process.returncode else json.loads(process.stdout)
     if "code" in answer:
         raise UnreadableFile(422, answer["code"], UNREADABLE_REASONS[answer["code"]])

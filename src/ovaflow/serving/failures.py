@@ -1,5 +1,5 @@
-"""What an operator has to mend: each process notes it in the folder of the figures, and any worker
-tells.
+"""Failures that an operator has to mend: each process records its own in the folder of the metrics,
+and any worker reports them.
 """
 
 import contextlib
@@ -8,47 +8,53 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.storage.writing import write_text
 
 
-def get_shared_path(name):
-    """A file that all processes of the service see, and that goes with it."""
+def get_shared_path(name: str) -> Path:
+    """Return the path of a file that all processes of the service see, and that goes with it."""
     return Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]) / name
 
 
-def read_failure(subject):
-    """Since when something fails and why, as /health has it; None while all is well."""
+def read_failure(subject: str) -> dict[str, str] | None:
+    """Read since when a subject fails and why, for /health; None if all is well."""
     try:
         return json.loads(get_shared_path(subject).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
 
 
-def get_failure_time(subject):
-    """Since when something fails, in seconds since 1970; 0 while all is well."""
+def get_failure_time(subject: str) -> float:
+    """Return the time since which a subject fails, in seconds since 1970; 0 if all is well."""
     failure = read_failure(subject)
-    return datetime.fromisoformat(failure["since"]).timestamp() if failure else 0
+    if failure is None:
+        return 0
+    return datetime.fromisoformat(failure["since"]).timestamp()
 
 
-def record_failure(subject, reason) -> None:
-    """Note the latest reason of what fails, perhaps for long."""
+def record_failure(subject: str, reason: str) -> None:
+    """Record the latest reason of a failure; the time of the first record stays."""
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    earlier = read_failure(subject) or {}
+    failure = {"since": now} | earlier | {"reason": reason}
     # on a full disk the service goes on
     with contextlib.suppress(InputError):
-        write_text(
-            get_shared_path(subject),
-            json.dumps({"since": now} | (read_failure(subject) or {}) | {"reason": reason}),
-        )
+        write_text(get_shared_path(subject), json.dumps(failure))
 
 
-def clear_failure(subject) -> None:
+def clear_failure(subject: str) -> None:
+    """Remove the record of a failure that is over."""
     get_shared_path(subject).unlink(missing_ok=True)
 
 
-def describe_error(error, *paths):
-    """Why it fails, for everybody: without the folders of these paths, which the log has."""
-    text = str(error) if isinstance(error, InputError) else "it failed; the log says why"
-    for folder in filter(None, map(os.path.dirname, filter(None, paths))):
-        text = text.replace(f"{folder}/", "")
+def describe_error(error: Exception, *paths: StrPath | None) -> str:
+    """Describe an error to every client: without the folders of the paths, which the log has."""
+    if not isinstance(error, InputError):
+        return "it failed; the log says why"
+    text = str(error)
+    for path in paths:
+        folder = os.path.dirname(path) if path else ""
+        if folder:
+            text = text.replace(f"{folder}/", "")
     return text

@@ -1,9 +1,12 @@
-"""The page for people, in each of its languages, and the documentation."""
+"""The page for people, in each of its languages, and the page of the documentation."""
 
 import base64
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from importlib import resources
+from types import SimpleNamespace
+from typing import Any
 
 import jinja2
 from starlette.responses import HTMLResponse
@@ -13,98 +16,118 @@ from ovaflow.serving.schemas import MAX_RECORD_ID_CHARACTERS, MAX_WORDS
 
 _ASSETS = resources.files("ovaflow.serving") / "assets"
 SCRIPT_FILES = ("words.js", "record.js", "reasons.js", "saving.js", "page.js")
+"""Files of the page's script, in the order in which they are joined."""
 
 PAGE_LANGUAGES = ("en", "de", "fr")
 """Languages of the page, the default first."""
 
 
-def choose_page_language(accepted, asked=None):
-    """The language of the page that is asked for, else the one liked best by an Accept-Language
-    header.
+def choose_page_language(accepted: str, requested: str | None = None) -> str:
+    """Choose the requested language of the page, else the one that an Accept-Language header
+    prefers.
     """
-    if asked in PAGE_LANGUAGES:
-        return asked
-    liked = {}
+    if requested in PAGE_LANGUAGES:
+        return requested
+    qualities: dict[str, float] = {}
     for part in accepted.split(","):
-        code, _, quality = part.partition(";")
+        code, _, parameter = part.partition(";")
         language = code.strip().lower().partition("-")[0]
-        liked.setdefault(
-            PAGE_LANGUAGES[0] if language == "*" else language, _parse_quality(quality)
-        )
-    return max(PAGE_LANGUAGES, key=lambda language: liked.get(language, 0.0))
+        if language == "*":
+            language = PAGE_LANGUAGES[0]
+        qualities.setdefault(language, _parse_quality(parameter))
+    return max(PAGE_LANGUAGES, key=lambda language: qualities.get(language, 0.0))
 
 
-def _parse_quality(parameter):
+def _parse_quality(parameter: str) -> float:
+    """Parse a quality such as ``q=0.8``; 1 if there is none."""
+    if not parameter:
+        return 1.0
     try:
-        return float(parameter.strip().removeprefix("q=")) if parameter else 1.0
+        return float(parameter.strip().removeprefix("q="))
     except ValueError:
         return 0.0
 
 
-def load_page_words(language):
-    """What the page says; of evidence, in English, what the service says."""
-    said = json.loads(_read_asset(f"words/{language}.json"))
+def load_page_words(language: str) -> dict[str, Any]:
+    """Load the texts of the page; names of evidence come from the service in English."""
+    words = json.loads(_read_asset(f"words/{language}.json"))
     if language == PAGE_LANGUAGES[0]:
-        return said
-    return said | {
-        "evidence": {
-            kind.name: words.translations[language] for kind, words in find_explained_kinds(KINDS)
-        }
-    }
+        return words
+    names = {}
+    for kind, kind_words in find_explained_kinds(KINDS):
+        names[kind.name] = kind_words.translations[language]
+    return words | {"evidence": names}
 
 
-def render_pages(options, corrects, form_fields):
-    """The page for people by language, with a field for each column that the model reads beside the
-    text.
+def render_pages(
+    options: SimpleNamespace, form_fields: Sequence[Mapping[str, Any]], *, saves_corrections: bool
+) -> dict[str, HTMLResponse]:
+    """Render the page for people by language.
+
+    Parameters
+    ----------
+    options : namespace
+        Options of the service.
+    form_fields : sequence of mapping
+        A field for each column that the model reads next to the text.
+    saves_corrections : bool
+        Show the form that saves corrections.
     """
-    limits = {"most_words": MAX_WORDS, "longest_record": MAX_RECORD_ID_CHARACTERS}
-    said = {language: load_page_words(language) for language in PAGE_LANGUAGES}
-    names = {language: each["own name"] for language, each in said.items()}
-    script = "\n".join(map(_read_asset, SCRIPT_FILES))
-    given = {
+    words = {language: load_page_words(language) for language in PAGE_LANGUAGES}
+    values = {
         "options": options,
-        "corrects": corrects,
-        "languages": names,
-        "script": script,
-        **limits,
+        "corrects": saves_corrections,
+        "languages": {language: words[language]["own name"] for language in PAGE_LANGUAGES},
+        "most_words": MAX_WORDS,
+        "longest_record": MAX_RECORD_ID_CHARACTERS,
+        "form_fields": form_fields,
     }
-    given["form_fields"] = form_fields
-    return {
-        language: _render_page(
-            "page.html.j2", {"Vary": "Accept-Language"}, language=language, words=each, **given
-        )
-        for language, each in said.items()
-    }
+    script = "\n".join(_read_asset(name) for name in SCRIPT_FILES)
+    headers = {"Vary": "Accept-Language"}
+    rendered = {}
+    for language in PAGE_LANGUAGES:
+        page_values = values | {"language": language, "words": words[language]}
+        rendered[language] = _render_page("page.html.j2", page_values, headers, script)
+    return rendered
 
 
-def render_documentation(document):
-    return _render_page(
-        "docs.html.j2", document=_resolve_references(document, document["components"]["schemas"])
-    )
+def render_documentation(document: Mapping[str, Any]) -> HTMLResponse:
+    """Render an OpenAPI document as a page."""
+    resolved = _resolve_references(document, document["components"]["schemas"])
+    return _render_page("docs.html.j2", {"document": resolved})
 
 
-def _resolve_references(part, schemas):
-    """A part of the document with schemas in place of references to them."""
+def _resolve_references(part: Any, schemas: Mapping[str, Any]) -> Any:
+    """Replace references to schemas by these schemas, in a part of the document."""
     if isinstance(part, list):
         return [_resolve_references(each, schemas) for each in part]
     if not isinstance(part, dict):
         return part
     if "$ref" in part:
-        return _resolve_references(schemas[part["$ref"].rsplit("/", 1)[1]], schemas)
+        name = part["$ref"].rsplit("/", 1)[1]
+        return _resolve_references(schemas[name], schemas)
     return {key: _resolve_references(each, schemas) for key, each in part.items()}
 
 
-def _render_page(name, headers=None, script="", **values):
-    """A page without further requests; its policy lets browsers apply what is in it, by hash, and
-    nothing else.
+def _render_page(
+    name: str,
+    values: Mapping[str, Any],
+    headers: Mapping[str, str] | None = None,
+    script: str = "",
+) -> HTMLResponse:
+    """Render a page without further requests.
+
+    Its policy lets browsers apply the style and the script of the page, by hash, and nothing else.
     """
     style = _read_asset("style.css")
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    html = environment.from_string(_read_asset(name)).render(style=style, script=script, **values)
+    template = environment.from_string(_read_asset(name))
+    html = template.render(style=style, script=script, **values)
+    script_source = _hash_source(script) if script else "'none'"
     policy = [
         "default-src 'none'",
         f"style-src {_hash_source(style)}",
-        f"script-src {_hash_source(script)}" if script else "script-src 'none'",
+        f"script-src {script_source}",
         "connect-src 'self'",
         "img-src data:",
         "base-uri 'none'",
@@ -112,14 +135,14 @@ def _render_page(name, headers=None, script="", **values):
         "frame-ancestors 'none'",
         "require-trusted-types-for 'script'",
     ]
-    return HTMLResponse(
-        html, headers={"Content-Security-Policy": "; ".join(policy)} | (headers or {})
-    )
+    all_headers = {"Content-Security-Policy": "; ".join(policy)} | dict(headers or {})
+    return HTMLResponse(html, headers=all_headers)
 
 
-def _read_asset(name):
+def _read_asset(name: str) -> str:
     return (_ASSETS / name).read_text(encoding="utf-8").strip()
 
 
-def _hash_source(text):
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+def _hash_source(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

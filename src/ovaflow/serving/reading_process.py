@@ -1,26 +1,29 @@
-"""A process that reads one file of a stranger, from standard input, and can do no harm: python -m …
-KIND CHARACTERS.
+"""A process that reads one untrusted file from standard input, with limited resources:
+``python -m ovaflow.serving.reading_process KIND CHARACTERS``.
 """
 
 import contextlib
 import json
 import signal
 import sys
+from types import FrameType
 
 from ovaflow.reading.documents import TimeIsUp, UnreadableDocument, read_document
 
 READING_SECONDS = 5
-"""After so long what has been read is the answer."""
+"""Seconds after which the text read so far is the answer."""
 KILLING_SECONDS = 10
-"""After so long the process is killed."""
+"""Seconds after which the process is killed."""
 _MEMORY_BYTES = 1 << 30
+"""Address space of the process: enough for the pages of ordinary files."""
 
 
-def main(kind, most) -> None:
+def main(kind: str, max_characters: str) -> None:
+    """Write the text of standard input, or a code of why it is unreadable, as JSON."""
     limit_resources()
     signal.setitimer(signal.ITIMER_REAL, READING_SECONDS)
     try:
-        answer = read_document(kind, sys.stdin.buffer.read(), int(most))._asdict()
+        answer = read_document(kind, sys.stdin.buffer.read(), int(max_characters))._asdict()
     except UnreadableDocument as error:
         answer = {"code": error.code}
     except TimeIsUp:
@@ -30,7 +33,7 @@ def main(kind, most) -> None:
 
 
 def limit_resources() -> None:
-    """Limit memory, time on the processor and what is written."""
+    """Limit memory, processor time and written bytes."""
     import resource
 
     limits = {
@@ -46,7 +49,7 @@ def limit_resources() -> None:
     signal.signal(signal.SIGALRM, _raise_time_is_up)
 
 
-def _raise_time_is_up(*_):
+def _raise_time_is_up(number: int, frame: FrameType | None) -> None:
     raise TimeIsUp
 
 

@@ -1,7 +1,9 @@
-"""How answers and errors are sent, and how the OpenAPI document describes them."""
+"""Replies and errors of the service, and their description in the OpenAPI document."""
 
 import http
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from fastapi import HTTPException
 from starlette.responses import Response
@@ -27,20 +29,30 @@ _ERROR_DESCRIPTIONS = {
     413: "The body is too large.",
     415: "No kind of file that is read here.",
     422: "The request is not as described.",
-    503: "Too many requests at once; try again after Retry-After seconds. Or the file cannot be written.",
+    503: "Too many requests at once; try again after Retry-After seconds. "
+    "Or the file cannot be written.",
     507: "The disk is full.",
 }
 
 _RETRY_HEADERS = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
 
+_MAX_PLACE_CHARACTERS = 100
+"""Characters of a field's place that an error repeats; clients may name fields as they like."""
 
-def json_reply(answer):
+
+def json_reply(answer: Any) -> Response:
+    """Make a reply of compact JSON in UTF-8."""
     text = json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Response(text.encode("utf-8", "replace"), media_type="application/json")
 
 
-def problem_response(status, detail, headers=None, code=None):
-    """An error as an object of RFC 9457; it never repeats what was sent but the names of fields."""
+def problem_response(
+    status: int, detail: str, headers: Mapping[str, str] | None = None, code: str | None = None
+) -> Response:
+    """Make an error, an object of RFC 9457.
+
+    It repeats nothing of a request but the names of fields.
+    """
     title = http.HTTPStatus(status).phrase
     body = {"title": title, "status": status, "detail": " ".join(detail.split())}
     if code is not None:
@@ -48,36 +60,67 @@ def problem_response(status, detail, headers=None, code=None):
     return Response(json.dumps(body), status, headers, _PROBLEM_TYPE)
 
 
-def busy_error(detail):
-    """The error of a request that may come again."""
+def busy_error(detail: str) -> HTTPException:
+    """Make the error of a request that may come again."""
     return HTTPException(503, detail, {"Retry-After": "1"})
 
 
-def describe_validation_error(error):
-    """What pydantic found wrong, such as ``"texts.3: String should have at most 1000 characters"``."""
-    within = error["loc"][:1] in (("body",), ("query",), ("path",))
-    place = ".".join(map(str, error["loc"][within:]))
-    return ": ".join(filter(None, [place[:100], error["msg"].removeprefix("Value error, ")]))
-
-
-def document_route(answer, *statuses, why=_ERROR_DESCRIPTIONS, plain=()):
-    """How the OpenAPI document describes a route: the model of its answer, its errors, and those in
-    plain text.
+def describe_validation_error(error: Mapping[str, Any]) -> str:
+    """Describe an error of pydantic, for instance
+    ``"texts.3: String should have at most 1000 characters"``.
     """
-    answered = {} if answer is None else {200: {"model": answer}}
-    return {
-        "response_class": Response,
-        "responses": answered
-        | {each: _document_error(each, why[each], each in plain) for each in statuses},
-    }
+    location = error["loc"]
+    if location[:1] in (("body",), ("query",), ("path",)):
+        location = location[1:]
+    place = ".".join(str(part) for part in location)[:_MAX_PLACE_CHARACTERS]
+    message = error["msg"].removeprefix("Value error, ")
+    if not place:
+        return message
+    if not message:
+        return place
+    return f"{place}: {message}"
 
 
-def _document_error(status, why, plain):
-    content = (
-        {"text/plain": {"schema": {"type": "string"}}}
-        if plain
-        else {_PROBLEM_TYPE: {"schema": _PROBLEM_SCHEMA}}
-    )
-    return {"description": why, "content": content} | (
-        {"headers": _RETRY_HEADERS} if status == 503 else {}
-    )
+def document_route(
+    answer: Any,
+    *statuses: int,
+    descriptions: Mapping[int, str] = _ERROR_DESCRIPTIONS,
+    plain_text: tuple[int, ...] = (),
+) -> dict[str, Any]:
+    """Describe a route in the OpenAPI document.
+
+    Parameters
+    ----------
+    answer : type or None
+        Model of the answer; None if there is no content.
+    *statuses : int
+        Statuses of its errors.
+    descriptions : mapping
+        Sentence for each status.
+    plain_text : tuple of int
+        Statuses whose errors are plain text.
+
+    Returns
+    -------
+    dict
+        Keyword arguments of the route's decorator.
+    """
+    responses: dict[int, dict[str, Any]] = {}
+    if answer is not None:
+        responses[200] = {"model": answer}
+    for status in statuses:
+        responses[status] = _document_error(
+            status, descriptions[status], plain_text=status in plain_text
+        )
+    return {"response_class": Response, "responses": responses}
+
+
+def _document_error(status: int, description: str, *, plain_text: bool) -> dict[str, Any]:
+    if plain_text:
+        content = {"text/plain": {"schema": {"type": "string"}}}
+    else:
+        content = {_PROBLEM_TYPE: {"schema": _PROBLEM_SCHEMA}}
+    document: dict[str, Any] = {"description": description, "content": content}
+    if status == http.HTTPStatus.SERVICE_UNAVAILABLE:
+        document["headers"] = _RETRY_HEADERS
+    return document

@@ -1,6 +1,4 @@
-"""The records of a file of corrections: of each the line that counts, its last one, by id and by
-text.
-"""
+"""Records of a file of corrections: the last line of each counts, found by id or text."""
 
 import contextlib
 import hashlib
@@ -8,101 +6,138 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from ovaflow.console.errors import StrPath
 
 
 class SavedRecord(NamedTuple):
-    """A record as it was saved last."""
+    """A record as it was saved last.
 
-    place: int  # of its line, in bytes
-    time: str  # in UTC, empty where the line has none
-    times: int  # how often it was saved
-    text: bytes  # digest of its text
-    entry: dict  # what is in the line; not kept
+    Attributes
+    ----------
+    offset : int
+        Start of its line, in bytes.
+    time : str
+        When it was saved, in UTC; empty where the line has no time.
+    times : int
+        Number of times that it was saved.
+    text_digest : bytes
+        Digest of its text.
+    entry : dict
+        Content of the line, read when it is asked for; the index does not keep it.
+    """
+
+    offset: int
+    time: str
+    times: int
+    text_digest: bytes
+    entry: dict[str, Any]
 
 
 class SavedRecords:
-    """An index of a file to which others add lines; it reads what is new, and all of a file that
-    was changed.
+    """An index of a file to which other processes append lines.
+
+    It reads new lines only, and all lines of a file that was changed.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; it need not exist.
+    describe : callable
+        Gives the id and the text of a line's entry.
     """
 
-    def __init__(self, path: StrPath, described: Callable) -> None:
-        """``described`` gives the id and the text of a line."""
+    def __init__(
+        self, path: StrPath, describe: Callable[[dict[str, Any]], tuple[str, str]]
+    ) -> None:
         self._path = path
-        self._described = described
-        self._forget()
+        self._describe = describe
+        self._clear()
 
-    def _forget(self) -> None:
+    def _clear(self) -> None:
         self._end = 0
-        self._last = b""
+        self._last_line = b""
         self._by_id: dict[str, SavedRecord] = {}
-        self._ids: dict[bytes, str] = {}
+        self._ids_by_text: dict[bytes, str] = {}
 
-    def find(self, record: str | None = None, text: str | None = None) -> SavedRecord | None:
-        """The record of an id, else the one that was saved last with a text, unless it has another
-        one now.
+    def find(self, record_id: str | None = None, text: str | None = None) -> SavedRecord | None:
+        """Find the record of an id, else the record that was saved last with a text.
+
+        A record whose text has changed since is not found by its earlier text.
         """
         with self._read() as lines:
-            found = self._by_id.get(record) if record is not None else None
-            if found is None and text is not None and (of_text := self._ids.get(_digest(text))):
-                found = self._by_id[of_text]
-                if found.text != _digest(text):
-                    return None
-            return found and found._replace(entry=_read_entry(lines, found.place))
+            record = None
+            if record_id is not None:
+                record = self._by_id.get(record_id)
+            if record is None and text is not None:
+                record = self._find_by_text(text)
+            if record is None:
+                return None
+            return record._replace(entry=_read_entry(lines, record.offset))
 
-    def since(self, time: str, amount: int) -> tuple[int, list[SavedRecord]]:
-        """How many records were saved at a time or later, and an amount of them, the last one
-        first.
+    def _find_by_text(self, text: str) -> SavedRecord | None:
+        digest = _digest(text)
+        record_id = self._ids_by_text.get(digest)
+        if record_id is None:
+            return None
+        record = self._by_id[record_id]
+        if record.text_digest != digest:
+            return None
+        return record
+
+    def since(self, time: str, limit: int) -> tuple[int, list[SavedRecord]]:
+        """Count the records that were saved at a time or later, and list up to ``limit`` of them,
+        the last one first.
         """
-        found: list[SavedRecord] = []
+        newer: list[SavedRecord] = []
         with self._read() as lines:
-            for record in self._newest():
+            for record in reversed(self._by_id.values()):
                 if record.time < time:
                     break
-                found.append(record)
-            return len(found), [
-                each._replace(entry=_read_entry(lines, each.place)) for each in found[:amount]
+                newer.append(record)
+            listed = [
+                record._replace(entry=_read_entry(lines, record.offset)) for record in newer[:limit]
             ]
-
-    def _newest(self) -> Iterator[SavedRecord]:
-        return reversed(self._by_id.values())
+        return len(newer), listed
 
     @contextlib.contextmanager
-    def _read(self) -> Iterator:
-        """The open file, whose new lines are in the index."""
-        # none yet, or moved away, or what would never end
+    def _read(self) -> Iterator[BinaryIO]:
+        """Open the file, after its new lines were added to the index."""
+        # there may be no file, or a pipe, whose reading never ends
         is_file = os.path.isfile(self._path)
         with open(self._path, "rb") if is_file else io.BytesIO() as lines:
-            lines.seek(self._end - len(self._last))
+            lines.seek(self._end - len(self._last_line))
             # somebody may have deleted a line, or begun another file
-            if lines.read(len(self._last)) != self._last:
-                self._forget()
+            if lines.read(len(self._last_line)) != self._last_line:
+                self._clear()
                 lines.seek(0)
             for line in lines:
                 if not line.endswith(b"\n"):
                     break
                 self._add(line)
-                self._end = self._end + len(line)
-                self._last = line
+                self._end += len(line)
+                self._last_line = line
             yield lines
 
     def _add(self, line: bytes) -> None:
-        # what is no record is left for the next training to complain about
+        # the next training complains about lines that are no records
         with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
             entry = json.loads(line)
-            record, text = self._described(entry)
-            before = self._by_id.pop(record, None)
-            times = 1 + (before.times if before else 0)
-            self._by_id[record] = SavedRecord(
-                self._end, str(entry.get("time", "")), times, _digest(text), {}
-            )
-            self._ids[_digest(text)] = record
+            record_id, text = self._describe(entry)
+            digest = _digest(text)
+            times = 1
+            # inserted again, the record becomes the last one
+            earlier = self._by_id.pop(record_id, None)
+            if earlier is not None:
+                times += earlier.times
+            time = str(entry.get("time", ""))
+            self._by_id[record_id] = SavedRecord(self._end, time, times, digest, {})
+            self._ids_by_text[digest] = record_id
 
 
-def _read_entry(lines, place: int) -> dict:
-    lines.seek(place)
+def _read_entry(lines: BinaryIO, offset: int) -> dict[str, Any]:
+    lines.seek(offset)
     return json.loads(lines.readline())
 
 

@@ -1,6 +1,11 @@
-"""What requests and answers look like; limits are part of it."""
+"""Models of requests and answers, with the limits of requests.
 
-from typing import Annotated, get_args
+Docstrings of models are their descriptions in the OpenAPI document.
+"""
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Annotated, Any, Self, get_args
 
 from pydantic import (
     BaseModel,
@@ -17,40 +22,47 @@ from ovaflow.prediction.answer import Answer, LabelName
 from ovaflow.prediction.explained_label import ExplainedLabel, Neighbour, Weight
 from ovaflow.prediction.question import Question
 from ovaflow.prediction.sources import NamedColumns
-from ovaflow.reading.feature_columns import COLUMN_KINDS
+from ovaflow.reading.feature_columns import COLUMN_KINDS, ColumnKind
 from ovaflow.settings.section import setting_info
 
 MAX_LABEL_ID = (1 << 31) - 1
+"""Ids are int32."""
 MAX_FEATURES = 100_000
+"""Features of an instance."""
 MAX_WORDS = 1000
+"""Words that explain a label, for and against it each."""
 MAX_ENTRIES = 1000
+"""Entries of a choice of labels."""
 MAX_ENTRY_CHARACTERS = 1000
-MAX_RECORD_ID_CHARACTERS = 200  # characters of a record's id
-MAX_FEATURE_VALUE = 1e15  # sums of squares of values up to here are finite in float32
+MAX_RECORD_ID_CHARACTERS = 200
+MAX_FEATURE_VALUE = 1e15
+"""Sums of squares of values up to here are finite in float32."""
 FeatureValue = Annotated[
     float, Field(ge=-MAX_FEATURE_VALUE, le=MAX_FEATURE_VALUE, allow_inf_nan=False)
 ]
 TEXT_COLUMN_ONLY = NamedColumns(["text"])
+"""Columns of a model of plain texts."""
 
 
-def _convert_integral_float(value):
-    """A whole number, which in JSON may be 5.0."""
+def _convert_integral_float(value: Any) -> Any:
+    """Convert a whole number that JSON has as 5.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _bounded_integer(least, most):
+def _bounded_integer(least: int, most: int) -> Any:
+    """Make the type of whole numbers in a range."""
     return Annotated[int, Field(ge=least, le=most), BeforeValidator(_convert_integral_float)]
 
 
-def _make_request_base(names, example):
-    """A request that has exactly one of some fields."""
+def _make_request_base(names: Sequence[str], example: dict[str, Any]) -> type[BaseModel]:
+    """Make the base class of requests that have exactly one of some fields."""
     extra = {"oneOf": [{"required": [name]} for name in names], "example": example}
 
     class Request(BaseModel):
         model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=extra)
 
         @model_validator(mode="after")
-        def _one_of(self):
+        def _require_one(self) -> Self:
             if len(self.model_fields_set & set(names)) != 1:
                 raise ValueError(f"give exactly one of {', '.join(names)}")
             return self
@@ -152,10 +164,10 @@ class FoundCorrection(_Reply):
     correction: CorrectedRecord | None
 
 
-def _make_columns_field(kind):
-    return list[str], Field(
-        description=f"{kind.plural.capitalize()} beside the text; one may be missing."
-    )
+def _make_columns_field(kind: ColumnKind) -> tuple[Any, Any]:
+    """Make the field of the columns of a kind."""
+    description = f"{kind.plural.capitalize()} beside the text; one may be missing."
+    return list[str], Field(description=description)
 
 
 RecordColumns = create_model(
@@ -195,7 +207,8 @@ class Health(_Reply):
         description="Languages in which labels have names, the model's own first."
     )
     trained_languages: list[str] | None = Field(
-        description="Languages of the texts of the training, the most frequent first; null where they are not known."
+        description="Languages of the texts of the training, the most frequent first; "
+        "null where they are not known."
     )
     remark: str = Field(description="What the operator should know; empty if all is well.")
     left_out: int = Field(description="How many labels are suggested to nobody.")
@@ -213,22 +226,27 @@ LANGUAGE_DESCRIPTION = (
 Language = Annotated[str, Field(max_length=50)]
 
 
-def _make_text_type(options, columns):
-    """A text for a model that reads such columns."""
+def _make_text_type(options: SimpleNamespace, columns: NamedColumns) -> Any:
+    """Make the type of a text for a model that reads such columns."""
     Plain = Annotated[str, Field(max_length=options.max_text)]
-    kinds = dict.fromkeys(columns.texts, (Plain, ...))
+    # type and default of each column
+    fields: dict[str, tuple[Any, Any]] = dict.fromkeys(columns.texts, (Plain, ...))
     for column in columns.columns_beside:
-        kinds[column.name] = ((FeatureValue if column.kind.type is float else str) | None, None)
+        value = FeatureValue if column.kind.type is float else str
+        fields[column.name] = (value | None, None)
     # any string may name a column, but not a field
-    named = {
-        f"column_{number}": (kind, Field(default, alias=name))
-        for number, (name, (kind, default)) in enumerate(kinds.items())
-    }
+    aliased: dict[str, Any] = {}
+    for number, (name, (value, default)) in enumerate(fields.items()):
+        aliased[f"column_{number}"] = (value, Field(default, alias=name))
     sentence = "A text, or the model's text columns by name."
     if columns.beside:
-        sentence = f"A text, or its columns by name: {', '.join(kinds)}; {', '.join(columns.beside)} may be missing."
-    Columns = create_model("Columns", __config__=ConfigDict(extra="forbid", strict=True), **named)
-    # an error names the kind that was sent alone
+        optional = ", ".join(columns.beside)
+        sentence = (
+            f"A text, or its columns by name: {', '.join(fields)}; {optional} may be missing."
+        )
+    config = ConfigDict(extra="forbid", strict=True)
+    Columns = create_model("Columns", __config__=config, **aliased)
+    # with a discriminator an error names only the form that was sent
     return Annotated[
         Annotated[Plain, Tag("text")] | Annotated[Columns, Tag("columns")],
         Discriminator(lambda sent: "columns" if isinstance(sent, dict) else "text"),
@@ -236,8 +254,8 @@ def _make_text_type(options, columns):
     ]
 
 
-def _make_question_base(options):
-    """What can be asked, within the limits of a service."""
+def _make_question_base(options: SimpleNamespace) -> type[BaseModel]:
+    """Make the base class of requests that ask a question, within the limits of a service."""
     Entry = Annotated[str, Field(min_length=1, max_length=MAX_ENTRY_CHARACTERS)]
     Entries = Annotated[list[Entry], Field(max_length=MAX_ENTRIES)]
     limited = {
@@ -246,26 +264,38 @@ def _make_question_base(options):
         "exclude": Entries,
         "language": Language,
     }
-    fields = {}
+    fields: dict[str, Any] = {}
     for name, info in Question.model_fields.items():
         sentence = setting_info(info).sentence
-        # in JSON what is not asked is left out, rather than null
-        kind = next(
-            (part for part in get_args(info.annotation) if part is not type(None)), info.annotation
-        )
-        described = Field(description=f"{sentence[:1].upper()}{sentence[1:]}.")
-        kind = Annotated[
-            limited.get(name, kind), described, *([] if name in limited else info.metadata)
-        ]
-        fields[name] = (
-            kind,
-            min(info.default, options.max_top_k) if name == "top_k" else info.default,
-        )
+        description = Field(description=f"{sentence[:1].upper()}{sentence[1:]}.")
+        if name in limited:
+            field_type = Annotated[limited[name], description]
+        else:
+            field_type = Annotated[_remove_none(info.annotation), description, *info.metadata]
+        default = info.default
+        if name == "top_k":
+            default = min(default, options.max_top_k)
+        fields[name] = (field_type, default)
     return create_model("Asked", **fields)
 
 
-def make_request_models(options, columns=TEXT_COLUMN_ONLY):
-    """Models of the bodies of requests to a model that reads such columns."""
+def _remove_none(annotation: Any) -> Any:
+    """Return a type without None: JSON omits a field that is not asked for, instead of null."""
+    for part in get_args(annotation):
+        if part is not type(None):
+            return part
+    return annotation
+
+
+def make_request_models(
+    options: SimpleNamespace, columns: NamedColumns = TEXT_COLUMN_ONLY
+) -> tuple[type[BaseModel], type[BaseModel]]:
+    """Make the models of the bodies of requests to a model that reads such columns.
+
+    Returns
+    -------
+    PredictRequest, ExplainRequest
+    """
     Text = _make_text_type(options, columns)
     Instance = Annotated[dict[str, FeatureValue], Field(max_length=MAX_FEATURES)]
     TopK = _bounded_integer(1, options.max_top_k)
@@ -290,8 +320,9 @@ def make_request_models(options, columns=TEXT_COLUMN_ONLY):
         )
 
         @property
-        def question(self):
-            return Question.model_validate(self.model_dump(include=set(Question.model_fields)))
+        def question(self) -> Question:
+            asked = self.model_dump(include=set(Question.model_fields))
+            return Question.model_validate(asked)
 
     class ExplainRequest(
         _make_request_base(("text", "features"), {"text": "How to train a dragon", "words": 5})
@@ -315,9 +346,15 @@ def make_request_models(options, columns=TEXT_COLUMN_ONLY):
     return PredictRequest, ExplainRequest
 
 
-def make_correction_models(options, columns=TEXT_COLUMN_ONLY):
-    """Models of the bodies of a correction, and of what finds one, for a model that reads such
-    columns.
+def make_correction_models(
+    options: SimpleNamespace, columns: NamedColumns = TEXT_COLUMN_ONLY
+) -> tuple[type[BaseModel], type[BaseModel]]:
+    """Make the models of the bodies of a correction, and of what finds one, for a model that reads
+    such columns.
+
+    Returns
+    -------
+    CorrectionRequest, FindRequest
     """
     Text = _make_text_type(options, columns)
     Record = Annotated[str, Field(max_length=MAX_RECORD_ID_CHARACTERS)]

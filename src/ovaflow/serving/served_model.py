@@ -1,18 +1,20 @@
-"""A model file that is being served: what it answers to requests, as plain objects."""
+"""A served model file, and its answers to requests as plain objects."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from fastapi import HTTPException
+from pydantic import BaseModel
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.features.tokens import normal_form
 from ovaflow.machine.limits import read_memory_left
 from ovaflow.prediction.answer import shorten_float
 from ovaflow.prediction.explanation import describe_label, make_label_entry
+from ovaflow.prediction.familiarity import WordCount
 from ovaflow.prediction.languages import list_languages
 from ovaflow.prediction.predictor import (
     FeaturesAndFamiliarity,
@@ -20,6 +22,7 @@ from ovaflow.prediction.predictor import (
     count_known_features,
     remark_on_memory,
 )
+from ovaflow.prediction.question import Question
 from ovaflow.prediction.reasons import explain_labels
 from ovaflow.prediction.sources import (
     NamedColumns,
@@ -28,37 +31,55 @@ from ovaflow.prediction.sources import (
     remark_on_columns,
 )
 from ovaflow.reading.instances import FIELD_SEPARATOR
+from ovaflow.serving.excluded_labels import ExcludedLabels
+from ovaflow.sparse.csr import CSR
 
 _MAX_PATTERNS = 10
-"""Most patterns of a request; each is compared with the names and URIs of all labels."""
+"""Patterns of a request; each is compared with the names and URIs of all labels."""
+
+
+def _ignore_words(word_count: WordCount) -> None:
+    pass
 
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A model, with its second stage if there is one, and what the operator should know about it."""
+    """A model, with its second stage if there is one.
+
+    Attributes
+    ----------
+    predictor : Predictor
+        The model.
+    remark : str
+        What the operator should know about it; empty if all is well.
+    count : callable
+        Counts the words of texts that are asked about.
+    excluded : ExcludedLabels or None
+        Labels that are suggested to no client.
+    """
 
     predictor: Predictor
     remark: str = ""
-    # called with the WordCount of texts that are asked about
-    count: Callable = lambda word_count: None
-    left_out: Any = None  # a LeftOut
+    count: Callable[[WordCount], None] = _ignore_words
+    excluded: ExcludedLabels | None = None
 
     @property
-    def model(self):
+    def model(self) -> Any:
+        """The model file."""
         return self.predictor.model
 
     @property
-    def explains(self):
-        """Whether scores are sums over features, so that they can be explained."""
+    def has_explanations(self) -> bool:
+        """True if scores are sums over features."""
         return self.model.linear is not None
 
     @property
-    def vocabulary(self):
+    def vocabulary(self) -> str | None:
         """Name of the subject vocabulary: that of its file, without suffixes."""
         return get_vocabulary_name(self.model)
 
     @cached_property
-    def languages(self):
+    def languages(self) -> dict[str, Self]:
         """The same model for each language in which it has names of labels."""
         languages = {}
         for language in list_languages(self.model):
@@ -66,13 +87,17 @@ class ServedModel:
         return languages
 
     @property
-    def form_fields(self):
-        """How a form asks for the columns that the model reads beside the text."""
-        columns = self.predictor.transform.columns if self.predictor.takes_text else None
-        return columns.form_fields if columns else []
+    def form_fields(self) -> list[dict[str, Any]]:
+        """Fields of a form for the columns that the model reads next to the text."""
+        if not self.predictor.takes_text:
+            return []
+        columns = self.predictor.transform.columns
+        if not columns:
+            return []
+        return columns.form_fields
 
-    def in_language(self, language):
-        """The same model with names in a language; without one, its own."""
+    def in_language(self, language: str | None) -> Self:
+        """Return the same model with names in a language; None: its own language."""
         if language is None:
             return self
         if language not in self.languages:
@@ -82,20 +107,19 @@ class ServedModel:
             raise HTTPException(409, f"language: the served model {reason}")
         return self.languages[language]
 
-    def offered(self):
-        """The same model without labels that are now left out for everyone."""
-        return (
-            self
-            if self.left_out is None
-            else replace(self, predictor=self.left_out.of(self.predictor))
-        )
+    def without_excluded(self) -> Self:
+        """Return the same model without the labels that are excluded now."""
+        if self.excluded is None:
+            return self
+        return replace(self, predictor=self.excluded.apply(self.predictor))
 
-    def for_request(self, request):
-        """What answers a request: with names in its language, without labels that are left out."""
-        return self.in_language(request.language).offered()
+    def for_request(self, request: Any) -> Self:
+        """Return the model that answers a request: in its language, without excluded labels."""
+        return self.in_language(request.language).without_excluded()
 
     @cached_property
-    def search_forms(self):
+    def search_forms(self) -> list[str]:
+        """Normal forms of the labels' names."""
         return [normal_form(name) for name in self.predictor.label_names]
 
     def warm_up(self) -> None:
@@ -104,18 +128,21 @@ class ServedModel:
         predictor.prepare()
         x = predictor.from_features([{}])
         predictor.top_k(x, 1)
-        for of_labels in (self.search_forms, predictor.label_uris, self.model.label_notations):
-            assert len(of_labels) in (0, predictor.n_labels)
+        for names in (self.search_forms, predictor.label_uris, self.model.label_notations):
+            assert len(names) in (0, predictor.n_labels)
         trained = np.flatnonzero(self.model.trained[:1000])
-        if self.explains and len(trained):
+        if self.has_explanations and len(trained):
             describe_label(predictor, int(trained[0]), 1, 1)
-            explain_labels(predictor, x, trained[:1], 1, "" if predictor.takes_text else None)
+            text = "" if predictor.takes_text else None
+            explain_labels(predictor, x, trained[:1], 1, text)
 
-    def predict(self, request):
-        """Best labels of the instances of a request, and how many labels of each fit."""
+    def predict(self, request: Any) -> dict[str, Any]:
+        """Predict the best labels of the instances of a request, and the number of labels that fit
+        each.
+        """
         question = request.question
-        self._check(question)
-        read = self._instances(request)
+        self._check_question(question)
+        read = self._read_instances(request)
         if read.familiarity is not None:
             self.count(read.familiarity.word_count)
         predictions = [answer.as_json() for answer in self.predictor.answer(read, question)]
@@ -125,51 +152,60 @@ class ServedModel:
             "predictions": predictions,
         }
 
-    def explain(self, request):
-        """Why the best labels, or those of the request, have their scores."""
-        if not self.explains:
+    def explain(self, request: Any) -> dict[str, Any]:
+        """Explain the scores of the best labels, or of the labels of the request."""
+        if not self.has_explanations:
             reason = "the served model has no weights of labels, so its scores cannot be explained"
             raise HTTPException(409, reason)
-        X = self._instances(request).X
-        text = (
-            None if request.text is None else self._text(request.text).replace(FIELD_SEPARATOR, " ")
-        )
-        labels = self._labels_to_explain(X, request)
-        explained = [
-            each.as_json()
-            for each in explain_labels(self.predictor, X, labels, request.words, text)
-        ]
+        X = self._read_instances(request).X
+        text = None
+        if request.text is not None:
+            text = self._join_columns(request.text).replace(FIELD_SEPARATOR, " ")
+        labels = self._list_labels_to_explain(X, request)
+        explained = explain_labels(self.predictor, X, labels, request.words, text)
         return {
             "model": self.model.checksum,
-            "labels": _shorten_floats(explained),
+            "labels": _shorten_floats([label.as_json() for label in explained]),
             "features": int(count_known_features(self.predictor, X)[0]),
         }
 
-    def find_labels(self, search, offset, limit):
-        """Labels whose names contain a string, those that begin with it first, or with this
-        notation or URI.
+    def find_labels(self, search: str, offset: int, limit: int) -> dict[str, Any]:
+        """Find the labels whose names contain a string, those that begin with it first, and then
+        those with this notation or URI.
         """
-        searched = normal_form(search.strip())
-        if searched:
-            labels = [label for label, name in enumerate(self.search_forms) if searched in name]
-            labels.sort(key=lambda label: not self.search_forms[label].startswith(searched))
-            for names in (self.model.label_notations, self.predictor.label_uris):
-                labels += [label for label, name in enumerate(names) if name == search.strip()]
-        else:
-            labels = range(self.predictor.n_labels)
-        page = [self._label(label) for label in labels[offset : offset + limit]]
+        labels = self._search(search.strip())
+        page = [self._describe_label(label) for label in labels[offset : offset + limit]]
         return {"model": self.model.checksum, "total": len(labels), "labels": page}
 
-    def describe_label(self, label, words, nearest):
+    def _search(self, search: str) -> Sequence[int]:
+        searched = normal_form(search)
+        if not searched:
+            return range(self.predictor.n_labels)
+        first = []
+        others = []
+        for label, name in enumerate(self.search_forms):
+            if name.startswith(searched):
+                first.append(label)
+            elif searched in name:
+                others.append(label)
+        labels = first + others
+        for names in (self.model.label_notations, self.predictor.label_uris):
+            labels += [label for label, name in enumerate(names) if name == search]
+        return labels
+
+    def describe_label(self, label: int, words: int, nearest: int) -> dict[str, Any]:
+        """Describe a label by its strongest words and its nearest labels."""
         self._require_label(label)
-        answer = {"model": self.model.checksum, "label": self._label(label)}
-        if not self.explains or not self.model.trained[label]:
+        answer = {"model": self.model.checksum, "label": self._describe_label(label)}
+        if not self.has_explanations or not self.model.trained[label]:
             return answer | dict.fromkeys(("up", "down", "bias", "nearest"))
         return answer | _shorten_floats(describe_label(self.predictor, label, words, nearest))
 
-    def health(self):
+    def health(self) -> dict[str, Any]:
+        """Describe the served model for operators."""
         predictor = self.predictor
-        return {
+        columns = NamedColumns.of(self.model).by_kind if predictor.takes_text else None
+        answer = {
             "status": "ready",
             "model": self.model.checksum,
             "method": self.model.method,
@@ -177,65 +213,73 @@ class ServedModel:
             "labels": predictor.n_labels,
             "features": predictor.n_features,
             "takes_text": predictor.takes_text,
-            "columns": NamedColumns.of(self.model).by_kind if predictor.takes_text else None,
+            "columns": columns,
             "probabilities": self.model.probabilistic,
-            "explanations": self.explains,
+            "explanations": self.has_explanations,
             "languages": list(self.languages),
             "trained_languages": self.predictor.usual.languages,
             "remark": self.remark,
-        } | (self.left_out.health() if self.left_out else {"left_out": 0, "left_out_failed": None})
+        }
+        if self.excluded is None:
+            return answer | {"left_out": 0, "left_out_failed": None}
+        return answer | self.excluded.health()
 
-    def _instances(self, request):
-        """Features and familiarity of the instances of a request."""
+    def _read_instances(self, request: Any) -> FeaturesAndFamiliarity:
+        """Read the features and the familiarity of the instances of a request."""
         predictor = self.predictor
         if request.features is None:
-            texts = _list_texts(request)
             if not predictor.takes_text:
                 reason = "the served model was trained on features: send features, not texts"
                 raise HTTPException(409, reason)
+            texts = _list_texts(request)
             beside = [predictor.beside(_get_columns(text)) for text in texts]
-            return predictor.read_texts([self._text(text) for text in texts], beside)
-        rows = request.features if isinstance(request.features, list) else [request.features]
+            return predictor.read_texts([self._join_columns(text) for text in texts], beside)
+        rows = request.features
+        if not isinstance(rows, list):
+            rows = [rows]
         try:
             with np.errstate(all="ignore"):
                 X = predictor.from_features(rows)
         except InputError as error:
-            raise HTTPException(422, f"features: {self._without_path(error)}") from None
+            raise HTTPException(422, f"features: {self._remove_path(error)}") from None
         if not np.isfinite(X.data).all():
             reason = "the model's transform gives no finite numbers for these values"
             raise HTTPException(422, f"features: {reason}")
-        return FeaturesAndFamiliarity(
-            X, missing=[list(predictor.columns)] * X.n_rows if predictor.columns else None
-        )
+        missing = None
+        if predictor.columns:
+            missing = [list(predictor.columns)] * X.n_rows
+        return FeaturesAndFamiliarity(X, missing=missing)
 
-    def _text(self, text):
-        """A text as the model reads it, sent as such or by its columns."""
+    def _join_columns(self, text: str | BaseModel) -> str:
+        """Return a text as the model reads it, sent as one or by its columns."""
         if isinstance(text, str):
             return text
         return join_text_columns(self.model, _get_columns(text))
 
-    def _check(self, question) -> None:
-        """Refuse what the model cannot answer, and labels that it does not have."""
+    def _check_question(self, question: Question) -> None:
+        """Refuse a question that the model cannot answer, and labels that it does not have."""
         try:
             question.require(self.model)
         except InputError as error:
-            raise HTTPException(409, f"the served model {self._without_path(error)}") from None
+            raise HTTPException(409, f"the served model {self._remove_path(error)}") from None
         choice = {"include": question.include, "exclude": question.exclude}
         for field, entries in choice.items():
-            if sum("*" in entry for entry in entries) > _MAX_PATTERNS:
+            patterns = [entry for entry in entries if "*" in entry]
+            if len(patterns) > _MAX_PATTERNS:
                 raise HTTPException(422, f"{field}: more than {_MAX_PATTERNS} patterns")
         try:
             self.predictor.allowed_labels(question)
         except InputError as error:
-            places = [
-                f"{field}.{place}"
-                for field in choice
-                for place in self.predictor.finder.unknown(choice[field])
-            ]
-            reasons = [*(f"{place}: no such label; see /labels" for place in places), str(error)]
-            raise HTTPException(404, reasons[0]) from None
+            detail = str(error)
+            # the first unknown entry has a place, of which clients learn more than of the error
+            for field, entries in choice.items():
+                unknown = list(self.predictor.finder.unknown(entries))
+                if unknown:
+                    detail = f"{field}.{unknown[0]}: no such label; see /labels"
+                    break
+            raise HTTPException(404, detail) from None
 
-    def _labels_to_explain(self, X, request):
+    def _list_labels_to_explain(self, X: CSR, request: Any) -> list[int]:
         if request.labels is None:
             [answer] = self.predictor.answer(X, top_k=request.top_k)
             return [label.id for label in answer.labels]
@@ -246,44 +290,51 @@ class ServedModel:
                 raise HTTPException(404, reason)
         return request.labels
 
-    def _label(self, label):
+    def _describe_label(self, label: int) -> dict[str, Any]:
+        entry = make_label_entry(self.predictor, label)
         positives = int(self.model.counts[label])
-        trained = bool(self.model.trained[label])
-        return make_label_entry(self.predictor, label) | {
-            "positives": positives,
-            "trained": trained,
-        }
+        return entry | {"positives": positives, "trained": bool(self.model.trained[label])}
 
-    def _require_label(self, label) -> None:
+    def _require_label(self, label: int) -> None:
         if not 0 <= label < self.predictor.n_labels:
             last = self.predictor.n_labels - 1
             raise HTTPException(404, f"no label {label}: their ids run from 0 to {last}")
 
-    def _without_path(self, error):
-        """What is wrong, without the path of the model."""
+    def _remove_path(self, error: InputError) -> str:
+        """Return the message of an error without the path of the model."""
         return str(error).removeprefix(f"{self.model.path}: ")
 
 
-def _list_texts(request):
+def _list_texts(request: Any) -> list[str | BaseModel]:
+    """List the texts of a request for one or several."""
     return getattr(request, "texts", None) or [request.text]
 
 
-def _get_columns(text):
-    """What was sent by column; nothing of a plain text."""
-    return {} if isinstance(text, str) else text.model_dump(by_alias=True)
+def _get_columns(text: str | BaseModel) -> Mapping[str, Any]:
+    """Return the columns that were sent; of a plain text none."""
+    if isinstance(text, str):
+        return {}
+    return text.model_dump(by_alias=True)
 
 
-def _shorten_floats(answer):
-    """An answer whose numbers have the fewest digits that give the same float32 again."""
+def _shorten_floats(answer: Any) -> Any:
+    """Return an answer whose numbers have the fewest digits that give the same float32 again."""
     if isinstance(answer, dict):
         return {key: _shorten_floats(value) for key, value in answer.items()}
     if isinstance(answer, list):
         return [_shorten_floats(value) for value in answer]
-    return shorten_float(np.float32(answer)) if isinstance(answer, float | np.float32) else answer
+    if isinstance(answer, float | np.float32):
+        return shorten_float(np.float32(answer))
+    return answer
 
 
-def open_served_model(path, reranker=None, rerank=True):
+def open_served_model(
+    path: StrPath, reranker: StrPath | None = None, rerank: bool = True
+) -> ServedModel:
     """Open a model, with its second stage as :meth:`Predictor.open` finds it."""
     predictor = Predictor.open(path, reranker, rerank)
-    remarks = remark_on_columns(predictor.model), remark_on_memory(predictor, read_memory_left())
-    return ServedModel(predictor, "; ".join(filter(None, remarks)))
+    remarks = [
+        remark_on_columns(predictor.model),
+        remark_on_memory(predictor, read_memory_left()),
+    ]
+    return ServedModel(predictor, "; ".join(remark for remark in remarks if remark))

@@ -1,6 +1,5 @@
-"""The process that watches over the workers."""
+"""The process that watches the workers."""
 
-import operator
 import signal
 
 from uvicorn.supervisors import Multiprocess
@@ -8,19 +7,18 @@ from uvicorn.supervisors import Multiprocess
 from ovaflow.serving import failures
 
 RELOAD_FAILURE = "reload-failed"
+"""Record of a reload that failed."""
 START_FAILURE = "start-failed"
-"""Failures that are noted: of reloads, and of the last worker that could not begin."""
+"""Record of the last worker that could not start."""
 
-_SLOW_RELOAD = {"reason": "the new workers were not ready in time; the log says more"}
+_SLOW_RELOAD = "the new workers were not ready in time; the log says more"
 
 
 class Supervisor(Multiprocess):
-    """uvicorn's, whose workers Ctrl-C does not reach, and which notes whether the last reload
-    worked.
-    """
+    """uvicorn's supervisor; it keeps Ctrl-C from the workers and records failed reloads."""
 
     def run(self) -> None:
-        # all processes of a terminal get it, and a worker that begins would die of it with a
+        # all processes of a terminal receive it, and a worker that starts would end with a
         # traceback
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         super().run()
@@ -34,9 +32,11 @@ class Supervisor(Multiprocess):
         before = list(self.processes)
         failures.clear_failure(START_FAILURE)
         super().restart_all()
-        if any(map(operator.is_, before, self.processes)):
-            failures.record_failure(
-                RELOAD_FAILURE, (failures.read_failure(START_FAILURE) or _SLOW_RELOAD)["reason"]
-            )
-        else:
+        # uvicorn keeps the old process where the new one did not become ready
+        is_kept = any(old is new for old, new in zip(before, self.processes, strict=False))
+        if not is_kept:
             failures.clear_failure(RELOAD_FAILURE)
+            return
+        start_failure = failures.read_failure(START_FAILURE)
+        reason = _SLOW_RELOAD if start_failure is None else start_failure["reason"]
+        failures.record_failure(RELOAD_FAILURE, reason)
