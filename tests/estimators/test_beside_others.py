@@ -102,7 +102,7 @@ VALUES = st.one_of(
 
 @given(VALUES)
 def test_classes_are_what_their_names_tell(values) -> None:
-    form = LabelForm.of([values, []])
+    form = LabelForm.from_labels([values, []])
     ours = LabelForm.from_parameters(form.parameters, [str(label) for label in form.classes])
     assert_equal(ours.classes, form.classes)
     assert ours.classes.tolist() == sorted(set(values))

@@ -55,7 +55,7 @@ def test_models_of_the_pipeline_are_loaded(table, case) -> None:
     assert_array_equal(ours.decision_function(table.X), theirs.decision_function(table.X))
     assert (ours.predict(table.X) != theirs.predict(table.X)).nnz == 0
     opened = Predictor.open(path)
-    ids, scores = opened.top_k(ours._instances(table.X), 3)
+    ids, scores = opened.top_k(ours._make_instances(table.X), 3)
     names, found = ours.predict_topk(table.X, 3)
     assert_array_equal(np.array(opened.label_names)[ids], names)
     assert_array_equal(scores, found)

@@ -7,8 +7,8 @@ from ovaflow.registry import CLASSIFIERS, import_reference
 __all__ = ["TextFeatures", "f1_scorer", "precision_at_k_scorer", *CLASSIFIERS]
 
 
-def __getattr__(name):
-    # classifiers stand beside their methods, above this room
+def __getattr__(name: str) -> type:
+    # classifiers are defined with their methods, a layer above this package
     if name in CLASSIFIERS:
         return import_reference(CLASSIFIERS[name])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,20 +15,20 @@ class precision_at_k_scorer:
     Parameters
     ----------
     k : int
-        Labels that are looked at, those of the highest scores.
+        Number of labels with the highest scores.
     """
 
     k: int = 1
 
     def __call__(self, estimator: Any, X: Matrix, Y: Labels) -> float:
-        """P@k of a fitted estimator.
+        """Compute P@k of a fitted estimator.
 
         Parameters
         ----------
-        estimator : LabelClassifier
-            Or a pipeline that ends with one.
+        estimator : LabelClassifier or sklearn.pipeline.Pipeline
+            A classifier, or a pipeline that ends with one.
         X : array_like, shape (n, d)
-            What the estimator takes.
+            Input of the estimator.
         Y : array_like, sparse matrix, or sequence of sequences
             True labels.
 
@@ -39,8 +39,9 @@ class precision_at_k_scorer:
         """
         steps = getattr(estimator, "steps", None)
         if steps is not None:
-            # a pipeline may be the classifier alone
-            X = estimator[:-1].transform(X) if len(steps) > 1 else X
+            # a pipeline may have the classifier as its only step
+            if len(steps) > 1:
+                X = estimator[:-1].transform(X)
             estimator = steps[-1][1]
         return estimator.precision_at_k(X, Y, self.k)
 
@@ -59,23 +60,22 @@ class f1_scorer:
     average: str = "micro"
 
     def __call__(self, estimator: Any, X: Matrix, Y: Labels) -> float:
-        """F1 of what a fitted estimator predicts.
+        """Compute F1 of the predictions of a fitted estimator.
 
         Parameters
         ----------
-        estimator : LabelClassifier
-            Or a pipeline that ends with one.
+        estimator : LabelClassifier or sklearn.pipeline.Pipeline
+            A classifier, or a pipeline that ends with one.
         X : array_like, shape (n, d)
-            What the estimator takes.
+            Input of the estimator.
         Y : array_like, sparse matrix, or sequence of sequences
             True labels, in the form that :meth:`fit` was given.
 
         Returns
         -------
         float
-            Lists: of the labels that are true or predicted for an instance, also of those that no
-            training instance has.
+            F1; of lists, over the labels that are true or predicted for an instance, also over
+            those that no training instance has.
         """
-        return float(
-            f1_score(*convert_to_indicators(Y, estimator.predict(X)), average=self.average)
-        )
+        true, predicted = convert_to_indicators(Y, estimator.predict(X))
+        return float(f1_score(true, predicted, average=self.average))

@@ -1,6 +1,6 @@
-"""Texts to features, as the pipeline makes them."""
+"""Transformer of texts to the features that the pipeline makes of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -25,7 +25,7 @@ from ovaflow.tuning.features import choose_features_of_texts
 
 TEXT_FEATURES_KIND = "text-features"
 MODEL_KIND = "model"
-"""Kinds of files that have features of texts."""
+"""Kinds of files that have features of texts: of this transformer, and models."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -33,21 +33,23 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     """Blocks of text features (words, pairs, prefixes, stems, characters) with their tf-idf
     weights.
 
-    The same numbers as those of ``ovaflow prepare``, without the bias feature, which the
-    classifiers append.
+    The values are those of ``ovaflow prepare``, without the bias feature, which the classifiers
+    append.
 
     Parameters
     ----------
     features : sequence of str and dict, or "auto"
         Blocks of features, side by side: ``"words"``, ``"pairs"`` of neighbouring words,
         ``{"prefixes": 6}`` of longer words, ``{"stems": "finnish"}``, ``{"characters": [4, 5]}``
-        inside words; auto: the best on held-out texts, whose labels :meth:`fit` is given.
+        inside words; auto: the blocks that are best on held-out texts, whose labels :meth:`fit` is
+        given.
     stop_words : str or path-like, optional
         Words to leave out: a language, such as ``"german"``, or a file with one per line.
-    min_df, max_df : int or float Terms in fewer texts than the first or in more than the second are
-        dropped; a number of texts, or as float a share.
+    min_df, max_df : int or float
+        Terms in fewer texts than the first or in more than the second are dropped; a number of
+        texts, or as float a share of them.
     max_features : int, optional
-        Only the most frequent terms are kept; None: all.
+        Number of the most frequent terms that are kept; None: all.
     sublinear : bool
         Use ln(1 + count) instead of a term's count in a text.
     normalize : bool
@@ -56,7 +58,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     features_ : list of str
-        Blocks of features: those given, or those that auto chose.
+        Blocks of features; with auto the chosen ones.
     idf_ : ndarray of float32, shape (d,)
         Inverse document frequencies log(N / df).
     """
@@ -70,7 +72,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     normalize: bool = True
 
     def fit(self, X: Iterable[str], y: Labels = None) -> Self:
-        """Learn which terms are features, and their idf.
+        """Learn the terms that are features, and their idf.
 
         Parameters
         ----------
@@ -110,27 +112,19 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         parameters = self.get_params(deep=False)
         if not isinstance(self.features, str):
             parameters["features"] = list(self.features)
-        try:
-            settings = Prepare.model_validate(parameters | {"bias": 0.0})
-        except ValidationError as error:
-            raise ValueError(explain_error(error, parameters, Prepare)) from None
-        if NAMES in settings.features:
-            raise ValueError(
-                "features: names of labels are for the pipeline, which knows the labels"
-            )
+        settings = _validate_settings(parameters)
         texts = _convert_texts(X)
         with silence_progress():
             if settings.features == "auto":
                 texts = list(texts)
-                settings = settings.model_copy(
-                    update={"features": _choose_blocks(texts, y, parameters)}
-                )
+                blocks = _choose_blocks(texts, y, parameters)
+                settings = settings.model_copy(update={"features": blocks})
             fitted = fit_features(texts, settings)
-        self._hold(list(settings.features), fitted.transform)
+        self._set_transform(list(settings.features), fitted.transform)
         return fitted.X.to_scipy()
 
     def transform(self, X: Iterable[str]) -> scipy.sparse.csr_array:
-        """Features of texts.
+        """Transform texts to features.
 
         Parameters
         ----------
@@ -145,8 +139,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return self._transform.transform(_convert_texts(X), quiet=True).to_scipy()
 
     def save(self, path: StrPath) -> None:
-        """Write a file of these features, for :meth:`load`; a classifier's ``save`` takes them into
-        its own.
+        """Write a file of these features, for :meth:`load`.
+
+        A classifier's ``save`` can write them into its own file.
 
         Parameters
         ----------
@@ -169,13 +164,13 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         path : path-like
-            One of :meth:`save`, or a model.h5 of the pipeline or of a classifier that was saved
-            with its text features: so a whole scikit-learn pipeline comes back from one file.
+            A file of :meth:`save`, or a model.h5 of the pipeline or of a classifier that was saved
+            with its text features, which then holds a complete scikit-learn pipeline.
 
         Returns
         -------
         TextFeatures
-            Fitted; its settings are those of the fitting, as far as the file tells.
+            Fitted transformer with the settings of the fitting, as far as the file has them.
 
         Raises
         ------
@@ -197,21 +192,24 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         names = read_names(path, kind)
         transform = TfIdf.from_parameters(parameters, names.features, names.idf)
         blocks = list(transform.features)
-        read = ("sublinear", "normalize")
-        settings = {"features": blocks} | {name: getattr(transform, name) for name in read}
+        settings = {
+            "features": blocks,
+            "sublinear": transform.sublinear,
+            "normalize": transform.normalize,
+        }
         loaded = cls(**settings | parameters.get("settings", {}))
         # a model has a bias feature of its own
-        loaded._hold(blocks, replace(transform, bias=0.0, unscaled=False))
+        loaded._set_transform(blocks, replace(transform, bias=0.0, unscaled=False))
         return loaded
 
-    def _hold(self, blocks: list[str], transform: TfIdf) -> None:
+    def _set_transform(self, blocks: list[str], transform: TfIdf) -> None:
         self.features_ = blocks
         self._transform = transform
         self.idf_ = transform.idf
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray:
-        """Names of the features: ``dragon``, ``train dragon``, ``dragon*``, ``dragon-``,
-        ``"drag"``.
+        """Return the names of the features, such as ``dragon``, ``train dragon``, ``dragon*``,
+        ``dragon-`` and ``"drag"``.
 
         Parameters
         ----------
@@ -227,7 +225,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
     @property
     def fitted_transform(self) -> TfIdf:
-        """What makes the features; models made from texts keep it."""
+        """Fitted transform of texts, which models made from texts keep."""
         check_is_fitted(self)
         return self._transform
 
@@ -239,16 +237,29 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return tags
 
 
+def _validate_settings(parameters: dict[str, Any]) -> Prepare:
+    """Check parameters as those of config files; ValueError if one has no legal value."""
+    try:
+        settings = Prepare.model_validate(parameters | {"bias": 0.0})
+    except ValidationError as error:
+        raise ValueError(explain_error(error, parameters, Prepare)) from None
+    if NAMES in settings.features:
+        raise ValueError("features: names of labels are for the pipeline, which knows the labels")
+    return settings
+
+
 def _choose_blocks(texts: list[str], y: Labels, parameters: dict[str, Any]) -> list[str]:
-    """Blocks that :mod:`ovaflow.tuning.features` chooses for texts and their labels."""
+    """Choose blocks for texts and their labels, by :mod:`ovaflow.tuning.features`."""
     if y is None:
         message = "features: auto is for the pipeline, and for fit(texts, labels)"
         raise ValueError(f"{message}; give labels, or blocks, such as ['words', {{'prefixes': 6}}]")
-    form = LabelForm.of(y)
-    Y = form.matrix(y)
+    form = LabelForm.from_labels(y)
+    Y = form.to_matrix(y)
     names = [str(label) for label in form.classes]
     check_consistent_length(texts, Y.to_scipy())
-    labels = [tuple(names[label] for label in row) for row in np.split(Y.indices, Y.indptr[1:-1])]
+    labels = []
+    for row in np.split(Y.indices, Y.indptr[1:-1]):
+        labels.append(tuple(names[label] for label in row))
     # the classifiers append a bias, and are given no names of labels
     settings = ChooseFeatures.model_validate(
         parameters | {"format": "builtin", "label_names": False}
@@ -256,7 +267,8 @@ def _choose_blocks(texts: list[str], y: Labels, parameters: dict[str, Any]) -> l
     return choose_features_of_texts(texts, labels, settings)["chosen"].split("+")
 
 
-def _convert_texts(X: Iterable[Any]) -> Iterable[str]:
+def _convert_texts(X: Iterable[Any]) -> Iterator[str]:
+    """Convert texts one after another; ValueError for one text or a table."""
     if isinstance(X, str):
         raise ValueError("expected texts, a list for instance, found a single text")
     if getattr(X, "ndim", 1) != 1:
@@ -264,7 +276,8 @@ def _convert_texts(X: Iterable[Any]) -> Iterable[str]:
             "expected texts, one for each instance, found a table; give one of its columns"
         )
     # items of Arrow's arrays are no strings
-    return map(_convert_text, X.to_pylist() if hasattr(X, "to_pylist") else X)
+    texts = X.to_pylist() if hasattr(X, "to_pylist") else X
+    return (_convert_text(text) for text in texts)
 
 
 def _convert_text(text: Any) -> str:

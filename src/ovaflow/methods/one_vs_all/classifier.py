@@ -120,7 +120,7 @@ class OneVsAllClassifier(LabelClassifier):
         self
         """
         if isinstance(self.class_weight, Mapping):
-            if LabelForm.of(y, label_names).kind != CLASSES:
+            if LabelForm.from_labels(y, label_names).kind != CLASSES:
                 raise ValueError(
                     "class_weight: a dict needs one class for each instance; give 'balanced'"
                 )
@@ -130,8 +130,8 @@ class OneVsAllClassifier(LabelClassifier):
             sample_weight = weights
         return self._fit(X, y, label_names, feature_names, label_features, sample_weight)
 
-    def _parameters_of_settings(self) -> dict[str, Any]:
-        parameters = super()._parameters_of_settings()
+    def _get_setting_parameters(self) -> dict[str, Any]:
+        parameters = super()._get_setting_parameters()
         if isinstance(self.class_weight, Mapping):
             # instances have these weights
             parameters["class_weight"] = None
@@ -163,8 +163,8 @@ class OneVsAllClassifier(LabelClassifier):
         return self.model_.weights.to_scipy()
 
     def _train(self, dataset: Dataset) -> MethodModel:
-        train = self._part(Train)
-        labels = self._part(TrainLabels).model_copy(
+        train = self._validate_settings(Train)
+        labels = self._validate_settings(TrainLabels).model_copy(
             update={"stored_threshold": train.stored_threshold}
         )
         if labels.C == "auto":
@@ -195,5 +195,5 @@ class OneVsAllClassifier(LabelClassifier):
         return match_model(model, dataset)
 
     @classmethod
-    def _settings_of(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        return super()._settings_of(parameters) | {"prune": parameters.get("prune", 0.0)}
+    def _read_settings(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        return super()._read_settings(parameters) | {"prune": parameters.get("prune", 0.0)}
