@@ -20,9 +20,9 @@ class LongerAnswer(answer.Answer):
     letters: Annotated[int, answer.TableColumn("letters")] = answer.Field(description="Letters of its labels' names.")
 
     @classmethod
-    def of(cls, quality, labels, **fields):
+    def with_quality(cls, quality, labels, **fields):
         letters = sum(len(label["name"]) for label in labels)
-        return super().of(quality, labels=labels, letters=letters, **fields)
+        return super().with_quality(quality, labels=labels, letters=letters, **fields)
 
 
 answer.Answer = LongerAnswer
@@ -36,12 +36,12 @@ import longer
 from types import SimpleNamespace
 from ovaflow.cli import main
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.serving.schemas import PredictionsReply, requests_within
+from ovaflow.serving.schemas import PredictionsReply, make_request_models
 from ovaflow.serving.served_model import open_served_model
 
 model = sys.argv[1]
 [answer] = Predictor.open(model).answer(["both"], top_k=3)
-request, _ = requests_within(SimpleNamespace(max_text=99, max_top_k=20, max_batch=1))
+request, _ = make_request_models(SimpleNamespace(max_text=99, max_top_k=20, max_batch=1))
 served = open_served_model(model).predict(request.model_validate({"text": "both", "top_k": 3}))
 for name in "jsonl", "csv":
     assert main(["predict", model, "--text=both", "--top-k=3", f"--output=answer.{name}"]) == 0

@@ -133,9 +133,9 @@ from ovaflow.settings.section import setting
 class LongerQuestion(question.Question):
     longest_name: int = setting(1000, "no label with a longer name", ge=1)
 
-    def keeps(self, model, ids, scores):
+    def select_kept(self, model, ids, scores):
         short = np.array([len(name) <= self.longest_name for name in model.label_names])
-        return super().keeps(model, ids, scores) & short[np.maximum(ids, 0)]
+        return super().select_kept(model, ids, scores) & short[np.maximum(ids, 0)]
 
 
 question.Question = LongerQuestion
@@ -151,12 +151,12 @@ import longer
 from types import SimpleNamespace
 from ovaflow.cli import main
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.serving.schemas import requests_within
+from ovaflow.serving.schemas import make_request_models
 from ovaflow.serving.served_model import open_served_model
 
 model, asked = {str(model)!r}, {{"top_k": 14, "longest_name": 6}}
 answers = [[label.name for label in answer.labels] for answer in Predictor.open(model).answer(["both"], **asked)]
-request, _ = requests_within(SimpleNamespace(max_text=99, max_top_k=20, max_batch=1))
+request, _ = make_request_models(SimpleNamespace(max_text=99, max_top_k=20, max_batch=1))
 served = open_served_model(model).predict(request.model_validate({{"text": "both"}} | asked))
 answers.append([label["name"] for label in served["predictions"][0]["labels"]])
 assert main(["predict", model, "--text=both", "--top-k=14", "--longest-name=6", "--output-format=jsonl"]) == 0

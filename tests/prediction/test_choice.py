@@ -17,7 +17,7 @@ from ovaflow.prediction.question import estimate_missed_labels
 @pytest.mark.parametrize("few", [0, 1])
 @pytest.mark.parametrize("method", ["one-vs-all", "fastxml", "rembrandt"])
 def test_every_method_against_a_sort_of_all_scores(tiny_models, monkeypatch, method, few) -> None:
-    monkeypatch.setattr(top_k, "FEW", few)
+    monkeypatch.setattr(top_k, "FEW_ALLOWED_SHARE", few)
     predictor = Predictor.open(tiny_models / f"{method}.h5")
     predictor.prepare()
     X = predictor.from_texts(["word00 word11 filler3", "word52 word52 word93", ""])

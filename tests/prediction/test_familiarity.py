@@ -102,7 +102,7 @@ def test_words_and_languages_of_the_test_set_are_counted(folder) -> None:
 
 
 def test_parts_are_put_together() -> None:
-    together = Familiarity.together(
+    together = Familiarity.concatenate(
         [Familiarity([2], [1], ["en"]), Familiarity([0, 4], [0, 2], [None, "de"])]
     )
     assert together == ([2, 0, 4], [1, 0, 2], ["en", None, "de"])

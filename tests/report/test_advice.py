@@ -1,8 +1,11 @@
-"""What the page advises: on data that prompts it, followed, and with the figures that it promises."""
+"""Advice: given where it applies, possible to follow, and with the figures that it promises."""
 
 import html
 import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,12 +16,12 @@ from records import write_records
 
 from ovaflow.cli import group
 from ovaflow.cli.predict import open_predictor
-from ovaflow.dataset.dataset import open_dataset
+from ovaflow.dataset.dataset import Dataset, open_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.question import Question
 from ovaflow.report import advice
 from ovaflow.report.data import summarize_dataset
-from ovaflow.report.gather import gather_results
+from ovaflow.report.gather import DatasetResults, gather_results
 from ovaflow.report.page import render_page
 from ovaflow.report.quality import count_assigned_labels
 
@@ -26,22 +29,25 @@ WORDS = [f"word{number}" for number in range(60)]
 
 
 @pytest.fixture(scope="module")
-def results(finished):
+def results(finished) -> DatasetResults:
     return gather_results([finished.path / "msi"])[0]
 
 
 def test_of_many_remarks_those_of_the_largest_share_are_shown(monkeypatch) -> None:
-    shares = [0.3, 0.01, 0.9, 0.1, 0.5, 0.2, 0.4]
-    finders = [lambda results, share=share: advice.Advice(share, "", "", "") for share in shares]
-    monkeypatch.setattr(advice, "ADVICE_FUNCTIONS", [*finders, lambda results: None])
+    def advise_with(share: float) -> Callable[[DatasetResults], advice.Advice]:
+        return lambda results: advice.Advice(share, "", "", "")
+
+    functions = [advise_with(share) for share in (0.3, 0.01, 0.9, 0.1, 0.5, 0.2, 0.4)]
+    functions.append(lambda results: None)
+    monkeypatch.setattr(advice, "ADVICE_FUNCTIONS", functions)
     shown = advice.show_advice("mine", SimpleNamespace(best=None))["advice"]
-    assert [each.share for each in shown] == [0.9, 0.5, 0.4, 0.3, 0.2]
+    assert [remark.share for remark in shown] == [0.9, 0.5, 0.4, 0.3, 0.2]
     monkeypatch.setattr(advice, "ADVICE_FUNCTIONS", [])
     assert advice.show_advice("mine", SimpleNamespace(best=None)) is None
 
 
-def require_followable(found) -> None:
-    """Refuse a remedy that is neither a legal setting nor a command."""
+def require_followable(found: advice.Advice) -> None:
+    """Fail if a remedy is neither a valid setting nor a command."""
     if found.remedy.startswith("ovaflow "):
         _, command, *_ = shlex.split(found.remedy)
         assert command in group.list_commands(None)
@@ -61,13 +67,15 @@ def test_every_remedy_on_the_page_can_be_followed(runs) -> None:
     shown = advice.show_advice("mine", results)["advice"]
     assert len(shown) > 2
     page = html.unescape(render_page([results]))
-    for each in shown:
-        require_followable(each)
-        assert f"<code>{each.remedy}</code>" in page
+    for remark in shown:
+        require_followable(remark)
+        assert f"<code>{remark.remedy}</code>" in page
 
 
-def prepared(folder, name, records, *options):
-    """The card of a table's dataset, and its labels for testing."""
+def make_results(
+    folder: Path, name: str, records: list[dict], options: Sequence[str] = ()
+) -> SimpleNamespace:
+    """Prepare a table, and return its results without a trained run."""
     write_records(folder / f"{name}.csv", records)
     output = folder / f"{name}.h5"
     ovaflow(
@@ -76,7 +84,7 @@ def prepared(folder, name, records, *options):
     opened = open_dataset(output)
     card = summarize_dataset(name, opened)
     best = SimpleNamespace(
-        metrics=metrics_of(opened), read={}.get, choice_of_pruning={}, reranked=True
+        metrics=make_metrics(opened), read={}.get, choice_of_pruning={}, reranked=True
     )
     return SimpleNamespace(
         card=card,
@@ -86,8 +94,8 @@ def prepared(folder, name, records, *options):
     )
 
 
-def metrics_of(dataset):
-    """Metrics that say how many test records have a near twin."""
+def make_metrics(dataset: Dataset) -> dict[str, Any]:
+    """Make metrics with the number of test records that have a near twin."""
     twins = int(np.count_nonzero(dataset.test.twins))
     return {
         "instances": dataset.test.X.n_rows,
@@ -97,56 +105,57 @@ def metrics_of(dataset):
     }
 
 
-def records_of(n, label, seed=0):
+def make_records(n: int, make_label: Callable[[int], str], seed: int = 0) -> list[dict[str, str]]:
+    """Make records of twelve random words, with the label of each number."""
     random = np.random.default_rng(seed)
-    return [
-        {"text": " ".join(random.choice(WORDS, 12)), "labels": label(number)} for number in range(n)
-    ]
+    records = []
+    for number in range(n):
+        text = " ".join(random.choice(WORDS, 12))
+        records.append({"text": text, "labels": make_label(number)})
+    return records
 
 
-def test_labels_that_nothing_was_learned_of_and_further_texts_that_have_them(tmp_path) -> None:
-    records = records_of(60, lambda number: f"topic {number % 5}")
-    records += [
-        record | {"labels": f"rare {number}"}
-        for number, record in enumerate(records_of(40, str, seed=1))
-    ]
-    before = prepared(tmp_path, "before", records, "--no-label-names")
+def make_topic(number: int) -> str:
+    return f"topic {number % 5}"
+
+
+def make_rare_label(number: int) -> str:
+    return f"rare {number}"
+
+
+def test_labels_without_training_texts_and_further_texts_that_have_them(tmp_path) -> None:
+    records = make_records(60, make_topic) + make_records(40, make_rare_label, seed=1)
+    before = make_results(tmp_path, "before", records, ["--no-label-names"])
     found = advice.advise_on_unknown_labels(before)
     assert found.share == before.assigned_labels.unknown / before.assigned_labels.labels > 0
     require_followable(found)
-    write_records(
-        tmp_path / "more.csv",
-        [{"text": "more words", "labels": f"rare {number}"} for number in range(40)],
-    )
-    after = prepared(
-        tmp_path,
-        "after",
-        records,
-        "--no-label-names",
-        f"--extra={tmp_path}/more.csv",
-        "--extra-weight=1",
-    )
+    more = [{"text": "more words", "labels": make_rare_label(number)} for number in range(40)]
+    write_records(tmp_path / "more.csv", more)
+    options = ["--no-label-names", f"--extra={tmp_path}/more.csv", "--extra-weight=1"]
+    after = make_results(tmp_path, "after", records, options)
     assert advice.advise_on_unknown_labels(after) is None
 
 
 def test_training_texts_without_labels_and_without_them(tmp_path) -> None:
-    records = records_of(60, lambda number: "" if number % 3 == 0 else f"topic {number % 5}")
-    before = prepared(tmp_path, "before", records)
+    records = make_records(60, make_topic)
+    for record in records[::3]:
+        record["labels"] = ""
+    before = make_results(tmp_path, "before", records)
     found = advice.advise_on_unlabelled_records(before)
     require_followable(found)
     assert found.share == before.card.unlabelled / before.card.n_train > 0.2
-    after = prepared(tmp_path, "after", records, "--unlabelled=drop")
+    after = make_results(tmp_path, "after", records, ["--unlabelled=drop"])
     assert advice.advise_on_unlabelled_records(after) is None
 
 
 def test_near_twins_and_a_split_that_keeps_them_together(tmp_path) -> None:
-    records = records_of(60, lambda number: f"topic {number % 5}")
+    records = make_records(60, make_topic)
     records += [record | {"text": record["text"] + " again"} for record in records]
-    before = prepared(tmp_path, "before", records, "--split=random")
+    before = make_results(tmp_path, "before", records, ["--split=random"])
     found = advice.advise_on_near_duplicates(before)
     require_followable(found)
     assert found.share == before.best.metrics["instances_with_near_twin"] / before.card.n_test
-    after = prepared(tmp_path, "after", records, "--split=together")
+    after = make_results(tmp_path, "after", records, ["--split=together"])
     assert advice.advise_on_near_duplicates(after) is None
 
 
@@ -154,30 +163,29 @@ def test_longer_lists_and_less_probable_labels_find_what_is_promised(finished, r
     dataset = open_dataset(finished["dataset"])
     true = dataset.test.Y.to_scipy().toarray() > 0
     ranking = Predictions.open(finished["predictions"]).ranking
-    ten = (
-        sum(true[row, ids[:10]][ids[:10] >= 0].sum() for row, ids in enumerate(ranking.ids))
-        / true.sum()
-    )
+    listed = 0
+    for row, ids in enumerate(ranking.ids):
+        listed += true[row, ids[:10]][ids[:10] >= 0].sum()
     counts = results.best.read(advice.read_misses)
-    assert counts["listed"][10] / counts["true"] == pytest.approx(ten)
+    assert counts["listed"][10] / counts["true"] == pytest.approx(listed / true.sum())
     predictor = open_predictor(finished["model"])
-    answers = predictor.answer(
-        dataset.test_texts(), Question(min_probability=advice.LIKELY_PROBABILITY, top_k=50)
-    )
-    names = [{label.name for label in answer.labels} for answer in answers]
-    found = sum(
-        len(of_text & {dataset.label_name(j) for j in row.nonzero()[0]})
-        for of_text, row in zip(names, true, strict=True)
-    )
-    assert counts["likely"] == {"labels": sum(map(len, names)), "true": found}
+    question = Question(min_probability=advice.LIKELY_PROBABILITY, top_k=50)
+    suggested = 0
+    found = 0
+    answers = predictor.answer(dataset.test_texts(), question)
+    for answer, row in zip(answers, true, strict=True):
+        names = {label.name for label in answer.labels}
+        suggested += len(names)
+        found += len(names & {dataset.label_name(label) for label in row.nonzero()[0]})
+    assert counts["likely"] == {"labels": suggested, "true": found}
 
 
 @pytest.mark.parametrize(("best", "further"), [(0, [0.25, 0.5]), (1, None), (2, [8.0, 16.0])])
 def test_the_best_value_of_a_sweep_at_its_edge(best, further) -> None:
-    runs = [
-        SimpleNamespace(settings={"C": f"{C}"}, metrics={"nDCG@5": 0.5 + 0.1 * (n == best)})
-        for n, C in enumerate((1, 2, 4))
-    ]
+    runs = []
+    for number, C in enumerate((1, 2, 4)):
+        ndcg = 0.6 if number == best else 0.5
+        runs.append(SimpleNamespace(settings={"C": f"{C}"}, metrics={"nDCG@5": ndcg}))
     found = advice.advise_on_sweep_range(
         SimpleNamespace(sweeps={"msi": SimpleNamespace(key="C", runs=runs)})
     )

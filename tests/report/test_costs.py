@@ -1,6 +1,7 @@
-"""What runs cost as the page shows it, and axes of sizes."""
+"""Costs of runs as the page shows them, and logarithmic axes of sizes."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 from finished_run import RunFolder
@@ -20,14 +21,15 @@ def test_a_logarithmic_axis_has_numbers(limits) -> None:
     axes = Figure().add_subplot()
     axes.set(xscale="log", xlim=limits)
     label_logarithmic_axis(axes.xaxis)
-    seen = [place for place in axes.get_xticks() if limits[0] <= place <= limits[1]]
+    low, high = limits
+    seen = [tick for tick in axes.get_xticks() if low <= tick <= high]
     written = [label.get_text() for label in axes.xaxis.get_ticklabels() if label.get_text()]
     assert len(seen) >= 2
     assert len(set(written)) == len(written)
 
 
 @pytest.fixture
-def twice(finished, tmp_path):
+def paths(finished, tmp_path) -> list[Path]:
     """Two runs of the same training, which took longer the second time, and the trees."""
     folder = RunFolder(shutil.copytree(finished.path, tmp_path / "tiny"))
     again = shutil.copytree(folder.path / "msi", folder.path / "again")
@@ -38,32 +40,27 @@ def twice(finished, tmp_path):
     return [folder.path / name for name in ("msi", "again", "forest")]
 
 
-def test_times_of_the_same_training_are_not_compared(twice) -> None:
-    (results,) = gather_results(twice)
+def test_times_of_the_same_training_are_not_compared(paths) -> None:
+    (results,) = gather_results(paths)
     msi, again, forest = results.runs
-    assert (msi.same_training_run, again.same_training_run, forest.same_training_run) == (
-        None,
-        msi,
-        None,
-    )
+    assert msi.same_training_run is None
+    assert again.same_training_run is msi
+    assert forest.same_training_run is None
     assert again.training_seconds == msi.training_seconds == msi.metrics["train_seconds"]
-    (row,) = (
-        row for row in costs.show_costs("tiny", results)["table"].rows if row.name == "training"
-    )
-    assert row.cells[0].text == row.cells[1].text
+    rows = {row.name: row for row in costs.show_costs("tiny", results)["table"].rows}
+    training = rows["training"].cells
+    assert training[0].text == training[1].text
     page = render_page([results])
     assert "<bdi>again</bdi>: trained as <bdi>msi</bdi>" in page
-    assert not any(
-        cell.best for row in costs.show_costs("tiny", results)["table"].rows for cell in row.cells
-    )
+    for row in rows.values():
+        assert not any(cell.best for cell in row.cells)
 
 
 def test_a_run_costs_what_its_files_say(finished) -> None:
     (results,) = gather_results([finished.path / "msi"])
     (run,) = results.runs
-    shown = {
-        row.name: row.cells[0].value for row in costs.show_costs("tiny", results)["table"].rows
-    }
+    table = costs.show_costs("tiny", results)["table"]
+    shown = {row.name: row.cells[0].value for row in table.rows}
     assert shown["model"] == finished["model"].stat().st_size
     assert shown["second stage"] == finished["reranker"].stat().st_size
     assert shown["weights"] == run.metrics["nonzeros"]

@@ -1,3 +1,5 @@
+"""The section on data: counts, sources, features and settings in words."""
+
 import numpy as np
 import pytest
 
@@ -18,10 +20,9 @@ def test_card_counts(runs) -> None:
         f"{(Y.sum(axis=1) == 0).sum()} have no label"
     )
     features = dataset.train.X.to_scipy().toarray()[:, :-1] != 0
-    for what, each in (("labels", Y), ("nonzeros", features)):
-        assert float(figures[f"{what} per instance"][0]) == pytest.approx(
-            each.sum(axis=1).mean(), abs=0.005
-        )
+    for name, matrix in (("labels", Y), ("nonzeros", features)):
+        ours = float(figures[f"{name} per instance"][0])
+        assert ours == pytest.approx(matrix.sum(axis=1).mean(), abs=0.005)
 
 
 def test_sources_features_and_settings_in_words() -> None:
@@ -48,8 +49,9 @@ def test_sources_features_and_settings_in_words() -> None:
     }
     words = describe_features(settings)
     assert words == (
-        "tf-idf, vocabulary and idf from the training set only (ln(1 + tf), terms in at least 2 of the training texts,"
-        " in at most 50 % of them); rows scaled to unit length; bias feature of value 1"
+        "tf-idf, vocabulary and idf from the training set only (ln(1 + tf), terms in at least 2 of "
+        "the training texts, in at most 50 % of them); rows scaled to unit length; bias feature of "
+        "value 1"
     )
     names = {"source": {"counts": {"label_names_without_features": 0}}}
     assert describe_features(settings | names) == f"{words}; labels also learn from their names"

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from commands import ovaflow
@@ -15,17 +16,17 @@ from ovaflow.report.errors_page import fold_text, render_errors
 
 
 @pytest.fixture(scope="module")
-def folder(runs, tmp_path_factory):
+def folder(runs, tmp_path_factory) -> Path:
     """A run with its page of errors."""
     copy = tmp_path_factory.mktemp("errors") / "mine"
     shutil.copytree(runs[0].parent, copy)
     run = copy / "msi"
-    files = ("dataset", "model", "training")
-    options = [f"--{name}={copy if name == 'dataset' else run}/{name}.h5" for name in files]
     ovaflow(
         "evaluate",
         run / "predictions.h5",
-        *options,
+        f"--dataset={copy}/dataset.h5",
+        f"--model={run}/model.h5",
+        f"--training={run}/training.h5",
         f"--output={run}/metrics.json",
         f"--errors={run}/errors.html",
     )
@@ -33,7 +34,7 @@ def folder(runs, tmp_path_factory):
 
 
 @pytest.fixture
-def errors(folder):
+def errors(folder) -> RunErrors:
     dataset = open_dataset(folder / "dataset.h5")
     predictions = Predictions.open(folder / "msi" / "predictions.h5")
     return RunErrors(dataset, EvaluatedPredictions.of(predictions, dataset.test.Y))
@@ -51,8 +52,8 @@ def test_names_and_texts_do_nothing(folder) -> None:
 def test_it_holds_the_worst_records_and_says_so(errors, monkeypatch) -> None:
     monkeypatch.setattr(errors_page, "MAX_RECORDS", 7)
     page = render_errors("mine", "msi", errors)
-    rows = re.findall(r'data-row="(\d+)"', page)
-    assert list(map(int, rows)) == errors.tested[:7].tolist()
+    rows = [int(row) for row in re.findall(r'data-row="(\d+)"', page)]
+    assert rows == errors.tested[:7].tolist()
     assert f"Only the worst 7 of {len(errors.tested)} are on this page" in page
     monkeypatch.setattr(errors_page, "MAX_RECORDS", len(errors.tested))
     page = render_errors("mine", "msi", errors)
@@ -62,8 +63,8 @@ def test_it_holds_the_worst_records_and_says_so(errors, monkeypatch) -> None:
 
 def test_right_labels_are_there_too(errors) -> None:
     page = render_errors("mine", "msi", errors)
-    right, _, _ = (int(each[errors.tested].sum()) for each in errors.amounts)
-    assert page.count('<li class="found">') == right > 0
+    right, _, _ = errors.amounts
+    assert page.count('<li class="found">') == right[errors.tested].sum() > 0
 
 
 WORDS = [f"word{number:03}" for number in range(600)]
@@ -91,66 +92,63 @@ def test_the_report_links_to_it_wherever_the_page_is(folder, tmp_path) -> None:
         tmp_path / "report.html",
     ):
         ovaflow("report", folder / "msi", folder / "dismec", f"--output={page}")
-        links = re.findall(
-            r'<a href="([^"]*)"><bdi>msi</bdi></a>', page.read_text(encoding="utf-8")
-        )
-        assert [(page.parent / link).resolve() for link in links] == [
-            folder / "msi" / "errors.html"
-        ]
+        text = page.read_text(encoding="utf-8")
+        [link] = re.findall(r'<a href="([^"]*)"><bdi>msi</bdi></a>', text)
+        assert (page.parent / link).resolve() == folder / "msi" / "errors.html"
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_is_filtered_and_sorted_on_a_phone(new_page, folder, errors, scheme):
+def test_it_is_filtered_and_sorted_on_a_phone(new_page, folder, errors, scheme) -> None:
     page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
     complaints = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto((folder / "msi" / "errors.html").as_uri())
     records = errors.records(errors.tested)
-    label = next(
-        each.wrong[0][0]
-        for each in records
-        if each.wrong and "label number" in errors.dataset.label_name(each.wrong[0][0])
-    )
-    # the last word of a text that is folded
-    word = next(each for each in records if each.wrong and each.wrong[0][0] == label).text.split()[
-        -1
-    ]
+    for record in records:
+        if record.wrong and "label number" in errors.dataset.label_name(record.wrong[0][0]):
+            label = record.wrong[0][0]
+            # the last word of a text that is folded
+            word = record.text.split()[-1]
+            break
 
-    def shown():
-        return [
-            int(each.get_attribute("data-row")) for each in page.locator("article:visible").all()
-        ]
+    def shown() -> list[int]:
+        articles = page.locator("article:visible").all()
+        return [int(article.get_attribute("data-row")) for article in articles]
 
-    def those(kinds, words=""):
-        return [
-            each.row
-            for each in records
-            if any(label == other for kind in kinds for other, _ in getattr(each, kind))
-            and words in each.text.lower()
-        ]
+    def find_rows(kinds: tuple[str, ...], words: str = "") -> list[int]:
+        """Find the rows of records with the label among these kinds, and with words."""
+        rows = []
+        for record in records:
+            labels = set()
+            for kind in kinds:
+                labels |= {other for other, _ in getattr(record, kind)}
+            if label in labels and words in record.text.lower():
+                rows.append(record.row)
+        return rows
 
     assert shown() == errors.tested.tolist()
     page.get_by_label("label", exact=True).fill(errors.dataset.label_name(label))
-    assert shown() == those(("missed", "wrong", "right"))
+    assert shown() == find_rows(("missed", "wrong", "right"))
     page.get_by_label("which is").select_option("missed or wrong")
-    assert shown() == those(("missed", "wrong"))
+    assert shown() == find_rows(("missed", "wrong"))
     page.get_by_label("which is").select_option("right")
-    assert shown() == those(("right",))
+    assert shown() == find_rows(("right",))
     page.get_by_label("which is").select_option("wrong")
-    assert shown() == those(("wrong",))
+    assert shown() == find_rows(("wrong",))
     page.get_by_label("words in the").fill(word.upper())
-    assert shown() == those(("wrong",), word.lower())
+    assert shown() == find_rows(("wrong",), word.lower())
     assert shown()
     assert f"{len(shown())} of {len(records)} records" in page.locator("output.shown").inner_text()
     page.get_by_label("sorted by").select_option("row")
-    assert shown() == sorted(those(("wrong",), word.lower()))
+    assert shown() == sorted(find_rows(("wrong",), word.lower()))
     page.get_by_role("button", name="Show all").click()
     assert shown() == errors.tested.tolist()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert (sum(map(int, re.findall(r"\d+", paper))) > 384) == (scheme == "light")
+    brightness = sum(int(part) for part in re.findall(r"\d+", paper))
+    assert (brightness > 384) == (scheme == "light")
     assert complaints == []
 
 

@@ -1,4 +1,4 @@
-"""The page: valid, self-contained, safe against hostile names, and right."""
+"""The page: valid, self-contained, safe against hostile names, and with the right figures."""
 
 import base64
 import csv
@@ -26,66 +26,66 @@ from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.texts import write_json
 
 VOID = {"meta", "link", "br", "wbr", "img", "hr", "input"}
-EVERY = Report(examples=200)
-"""More documents than there are."""
+ALL_EXAMPLES = Report(examples=200)
+"""More examples than there are documents."""
 
 
-class Reader(html.parser.HTMLParser):
-    """Checks the nesting and keeps tags, attributes and text."""
+class PageReader(html.parser.HTMLParser):
+    """A reader that checks the nesting of tags, and keeps tags, attributes and text."""
 
-    def __init__(self, page) -> None:
+    def __init__(self, page: str) -> None:
         super().__init__()
-        self.open = []
-        self.tags = []
-        self.attributes = []
-        self.text = []
+        self.open_tags: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.text: list[str] = []
         self.feed(page)
         self.close()
-        assert not self.open
+        assert not self.open_tags
 
     def handle_starttag(self, tag, attrs) -> None:
         self.tags.append(tag)
-        self.attributes += [(tag, *pair) for pair in attrs]
+        for name, value in attrs:
+            self.attributes.append((tag, name, value))
         if tag not in VOID:
-            self.open.append(tag)
+            self.open_tags.append(tag)
 
     def handle_startendtag(self, tag, attrs) -> None:
         self.handle_starttag(tag, attrs)
         if tag not in VOID:
-            self.open.pop()
+            self.open_tags.pop()
 
     def handle_endtag(self, tag) -> None:
-        assert self.open.pop() == tag
+        assert self.open_tags.pop() == tag
 
     def handle_data(self, data) -> None:
         self.text.append(data)
 
 
-def write_page(runs):
+def write_page(runs: list[Path]) -> str:
     return render_page(
-        gather_results(runs, settings=EVERY), [("processor", "<b>CPU</b>")], [("numba", "0.0")]
+        gather_results(runs, settings=ALL_EXAMPLES),
+        [("processor", "<b>CPU</b>")],
+        [("numba", "0.0")],
     )
 
 
 @pytest.fixture(scope="module")
-def page(runs):
+def page(runs) -> str:
     return write_page(runs)
 
 
 @pytest.fixture(scope="module")
-def reader(page):
-    return Reader(page)
+def reader(page) -> PageReader:
+    return PageReader(page)
 
 
-def test_page_is_well_formed_and_asks_for_nothing_from_anywhere(page, reader) -> None:
+def test_page_is_well_formed_and_loads_nothing(page, reader) -> None:
     ids = [value for _, name, value in reader.attributes if name == "id"]
     assert len(ids) == len(set(ids))
-    links = [
-        value[1:]
-        for tag, name, value in reader.attributes
-        if tag == "a" and name == "href" and value[0] == "#"
-    ]
-    assert set(links) <= set(ids)
+    for tag, name, value in reader.attributes:
+        if tag == "a" and name == "href" and value[0] == "#":
+            assert value[1:] in ids
     parts = {key.split(".", 1)[1] for key in ids if key.startswith("mine.")}
     assert {
         "summary",
@@ -128,20 +128,16 @@ def test_hostile_names_and_texts_are_only_text(runs, page, reader) -> None:
 
 
 def test_no_file_of_the_page_holds_a_formula(reader) -> None:
-    files = [
-        unquote(value)
-        for _, name, value in reader.attributes
-        if name == "href" and "text/csv" in value
-    ]
+    files = []
+    for _, name, value in reader.attributes:
+        if name == "href" and "text/csv" in value:
+            files.append(unquote(value).partition(",")[2])
     assert len(files) > 5
     assert any("'=HYPERLINK" in file for file in files)
     for file in files:
-        cells = [
-            cell
-            for row in csv.reader(io.StringIO(file.partition(",")[2], newline=""))
-            for cell in row
-        ]
-        assert not any(re.match(r"[=+@\t\r]|-(?![\d.]+$)", cell) for cell in cells)
+        for row in csv.reader(io.StringIO(file, newline="")):
+            for cell in row:
+                assert not re.match(r"[=+@\t\r]|-(?![\d.]+$)", cell)
 
 
 def test_anchors_are_different_and_last() -> None:
@@ -168,11 +164,12 @@ def test_every_metric_on_the_page_equals_the_metrics_file(page, runs) -> None:
 def test_only_what_is_surely_better_is_marked(runs, page) -> None:
     metrics = [json.loads((run / "metrics.json").read_text()) for run in runs]
     quality = page.split('<section class="quality"', 1)[1].split("</section>")[0]
-    # of the two runs the first is better at PSP@1 on nearly every sample of the test instances, at
-    # P@3 on most of them
+    # the first run is better at PSP@1 on nearly every sample of the test instances, and at P@3 on
+    # most of them
     for name, marked in (("PSP@1", [True, False]), ("P@3", [False, False])):
         assert metrics[0][name] > metrics[1][name]
-        assert [f'class="best">{100 * each[name]:.2f}<' in quality for each in metrics] == marked
+        for figures, is_marked in zip(metrics, marked, strict=True):
+            assert (f'class="best">{100 * figures[name]:.2f}<' in quality) == is_marked
     assert "the best is surely better than what is not marked" in page
     alone = render_page(gather_results(runs[:1]))
     assert 'class="best"' not in alone
@@ -186,33 +183,28 @@ def test_paths_break_between_their_parts() -> None:
 def test_command_line_writes_the_page(runs, tmp_path) -> None:
     output = tmp_path / "report.html"
     sweep = f"--sweep=mine={','.join(run.name for run in runs)}"
-    assert (
-        ovaflow("report", *runs, f"--output={output}", "--examples=3", sweep)
-        == f"report: {output}\n"
-    )
+    said = ovaflow("report", *runs, f"--output={output}", "--examples=3", sweep)
+    assert said == f"report: {output}\n"
     page = output.read_text()
-    Reader(page)
-    assert (
-        page.split('<section class="texts"')[1]
-        .partition("</section>")[0]
-        .count('<div class="example">')
-        == 3
-    )
-    assert all(part in page for part in ("Sweep <bdi>mine</bdi>", "Metrics by C"))
-    named = re.findall("<dt>(.*?)</dt>", page.split('<footer id="_machine">')[1])
-    assert {"processor", "NUMA nodes", "memory", "ovaflow", "Python", "numba"} <= {*named}
+    PageReader(page)
+    texts = page.split('<section class="texts"')[1].partition("</section>")[0]
+    assert texts.count('<div class="example">') == 3
+    assert "Sweep <bdi>mine</bdi>" in page
+    assert "Metrics by C" in page
+    foot = re.findall("<dt>(.*?)</dt>", page.split('<footer id="_machine">')[1])
+    assert {"processor", "NUMA nodes", "memory", "ovaflow", "Python", "numba"} <= set(foot)
     said = ovaflow("report", *runs, f"--output={output}", "--sweep=mine", status=2)
     assert "expected NAME=RUN,RUN with all runs of a sweep" in said
 
 
 def test_a_method_without_steps_has_no_figures_of_them(finished) -> None:
-    of_both, of_trees = (
-        "".join(Reader(render_page(gather_results([finished.path / name for name in names]))).text)
-        for names in (("msi", "forest"), ("forest",))
-    )
-    assert "Newton steps" in of_both
-    assert "Newton steps" not in of_trees
-    assert all(part in of_trees for part in ("fastxml", "Quality"))
+    both = render_page(gather_results([finished.path / "msi", finished.path / "forest"]))
+    trees = render_page(gather_results([finished.path / "forest"]))
+    assert "Newton steps" in "".join(PageReader(both).text)
+    text = "".join(PageReader(trees).text)
+    assert "Newton steps" not in text
+    assert "fastxml" in text
+    assert "Quality" in text
 
 
 @pytest.mark.parametrize("n_test", [0, 1])
@@ -238,27 +230,20 @@ def test_smallest_dataset(tmp_path, n_test) -> None:
     }
     write_json(folder / "run" / "metrics.json", "metrics", metrics)
     page = render_page(gather_results([folder / "run"]))
-    text = "".join(Reader(page).text)
+    text = "".join(PageReader(page).text)
     assert "<tiny>" in text
-    # of an empty test set nothing was measured
-    assert (
-        ("Test instance 0" in text)
-        == ("Of 100 instances, 0 get a right first label" in text)
-        == bool(n_test)
-    )
+    assert ("Test instance 0" in text) == bool(n_test)
+    assert ("Of 100 instances, 0 get a right first label" in text) == bool(n_test)
     assert ("nothing was measured" in text) == (not n_test)
 
 
 def test_captions_of_snakemakes_report_are_there_and_in_the_wheel() -> None:
     root = Path(__file__).parents[2]
-    rules = "".join(
-        path.read_text(encoding="utf-8") for path in (root / "workflow" / "rules").glob("*.smk")
-    )
-    shown = re.findall(r'in_report\(.*, "([a-z]+)", "', rules)
-    captions = {f"{name}.rst" for name in ("page", "workflow", *shown)}
+    captions = {"page.rst", "workflow.rst"}
+    for path in (root / "workflow" / "rules").glob("*.smk"):
+        names = re.findall(r'in_report\(.*, "([a-z]+)", "', path.read_text(encoding="utf-8"))
+        captions |= {f"{name}.rst" for name in names}
     assert captions == {path.name for path in (root / "workflow" / "report").iterdir()}
-    wheel = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"][
-        "build"
-    ]
-    included = wheel["targets"]["wheel"]["force-include"]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     assert included["workflow/report"] == "ovaflow/pipeline/workflow/report"

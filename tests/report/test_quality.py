@@ -1,3 +1,5 @@
+"""The section on quality: columns of metrics, and counts of assigned labels."""
+
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,8 +9,9 @@ from ovaflow.sparse.csr import from_scipy
 
 
 def test_metric_columns_in_order() -> None:
-    metrics = {"recall@1": 0, "P@10": 0, "P@5": 0, "macro-F1@5": 0, "instances": 3}, {"nDCG@1": 0}
-    columns = make_metric_columns([SimpleNamespace(metrics=each) for each in metrics])
+    figures = {"recall@1": 0, "P@10": 0, "P@5": 0, "macro-F1@5": 0, "instances": 3}
+    runs = [SimpleNamespace(metrics=figures), SimpleNamespace(metrics={"nDCG@1": 0})]
+    columns = make_metric_columns(runs)
     assert [column.title for column in columns] == [
         "P@5",
         "P@10",

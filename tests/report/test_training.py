@@ -1,3 +1,5 @@
+"""The section on training: statistics of the solver, and numbers of logarithmic axes."""
+
 from types import SimpleNamespace
 
 import numpy as np
@@ -31,8 +33,9 @@ def test_training_statistics_are_honest() -> None:
     assert (ours.trained, ours.untrained, ours.reached, ours.above) == (3, 1, 1, 2)
     assert ours.endings == "1 iteration limit, 1 line search failed"
     run = SimpleNamespace(read={training.read_training: ours}.get)
-    newton, cg = (training.steps_getter(name)(run) for name in ("newton_steps", "cg_steps"))
-    assert (newton, cg, ours.halvings_per_label) == (6, 10, 1)
+    assert training.steps_getter("newton_steps")(run) == 6
+    assert training.steps_getter("cg_steps")(run) == 10
+    assert ours.halvings_per_label == 1
     assert np.isnan(ours.worst_ratio)
 
 

@@ -33,7 +33,7 @@ from ovaflow.prediction.predictor import (
     count_texts_without_words,
     remark_on_memory,
 )
-from ovaflow.prediction.question import Question, RankedAnswers, make_answers
+from ovaflow.prediction.question import Question, RankedLabels, make_answers
 from ovaflow.prediction.sources import (
     BATCH_SIZE,
     READ_FORMATS,
@@ -315,8 +315,8 @@ def _macro_f1(records, question, threads):
         ids, probabilities = (
             np.concatenate([getattr(each, name) for each in ranked]) for name in ("ids", "scores")
         )
-        about = [fields for each in ranked for fields in each.about]
-        together = RankedAnswers(ids, probabilities, ranked[0].missed, about)
+        about = [fields for each in ranked for fields in each.fields]
+        together = RankedLabels(ids, probabilities, ranked[0].missed, about)
         chosen = choose_labels_for_macro_f1(ids, probabilities, question.top_k)
         yield zip(
             everybody, make_answers(records.predictor, question, together, chosen), strict=True
@@ -359,7 +359,7 @@ def _test_instances(predictor, dataset):
 
 def open_predictor(path, reranker=None, rerank=True):
     """Open a model, with a remark if the memory is too small for it."""
-    predictor = Predictor.open(path, reranker, rerank)
+    predictor = Predictor.open(path, reranker, rerank=rerank)
     if remark := remark_on_memory(predictor, read_memory_left()):
         click.echo(f"ovaflow: {remark}", err=True)
     return predictor

@@ -14,6 +14,7 @@ from ovaflow.prediction.answer_files import (
     Csv,
     JoinedCsv,
     JsonLines,
+    TableSettings,
     TerminalTable,
     XmcText,
 )
@@ -78,8 +79,13 @@ def _writer(name, output, predictor, titled, joined, keep, marc_source):
     if name in tables:
         if joined is not None:
             _require_absent(joined, predictor.label_names)
-        described = len(predictor.label_uris) > 0, probabilistic, keep, _DELIMITERS[name]
-        writer = Csv(*described) if joined is None else JoinedCsv(joined, *described)
+        settings = TableSettings(
+            has_uris=len(predictor.label_uris) > 0,
+            probabilistic=probabilistic,
+            kept=keep,
+            delimiter=_DELIMITERS[name],
+        )
+        writer = Csv(settings) if joined is None else JoinedCsv(settings, joined)
         repeated = [column for column in keep if writer.columns.count(column) > 1]
         if repeated:
             raise click.UsageError(f"--keep {repeated[0]}: the output has a column of this name")
@@ -91,7 +97,7 @@ def _writer(name, output, predictor, titled, joined, keep, marc_source):
     if name == "xmc-text":
         return XmcText(predictor.n_labels)
     if name == "table":
-        return TerminalTable(titled)
+        return TerminalTable(titled=titled)
     return JsonLines()
 
 

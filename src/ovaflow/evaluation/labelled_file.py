@@ -21,7 +21,7 @@ from ovaflow.prediction.sources import (
     BATCH_SIZE,
     LINES_FORMAT,
     NamedColumns,
-    settings_of_file,
+    choose_file_settings,
     transform_vectors,
 )
 from ovaflow.prediction.usual_texts import read_usual_texts
@@ -44,14 +44,14 @@ def choose_reading_settings(model, path, **chosen):
     """Settings to read a file of labelled records: those of the model's data, except what is
     chosen.
     """
-    settings = settings_of_file(model, path, **chosen)
+    settings = choose_file_settings(model, path, **chosen)
     if settings.format == LINES_FORMAT:
         trained = model.transform.get("source", {}).get("format")
         settings = settings.model_copy(update={"format": trained})
     if settings.format not in FORMATS:
         raise InputError("unknown format", path=path, remedy="give it with --format")
     kind = FORMATS[settings.format]
-    beside = NamedColumns.of(model).beside
+    beside = NamedColumns.from_model(model).feature_names
     if beside and kind.holds_texts and not kind.has_columns:
         message = f"{settings.format} has no columns, and the model also reads {', '.join(beside)}"
         raise InputError(message, path=path, remedy="give a table, such as csv or jsonl")

@@ -1,1 +1,1 @@
-"""Top-k labels of instances."""
+"""Prediction: best labels of texts and features, their explanation, and files of models."""

@@ -1,62 +1,73 @@
-"""Suggested labels as Annif writes them: a file for each document, such as doc1.annif of doc1.txt."""
+"""Suggested labels in the format of Annif: a file for each document, such as doc1.annif of doc1.txt."""
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
 from ovaflow.console.errors import InputError
-from ovaflow.prediction.answer import AnsweredLabel
-from ovaflow.prediction.answer_files import AnswerFormat
+from ovaflow.prediction.answer import Answer, AnsweredLabel
+from ovaflow.prediction.answer_files import AnsweredRecord, AnswerFormat
 from ovaflow.reading.annif import DOCUMENT_ENDINGS
 from ovaflow.reading.streams import clean_text
 from ovaflow.reading.suggestions import SUGGESTIONS_ENDING
 from ovaflow.storage.writing import create_temporary_folder
 
-_LONGEST = 200
-"""Bytes of a file's name; most systems have 255."""
+_MAX_NAME_BYTES = 200
+"""Longest name of a file without its ending; most systems allow 255 bytes with it."""
+
 _REMEDY = "name another column with --id-column, or write csv or jsonl"
 
 
 def score_within_one(label: AnsweredLabel) -> np.float32:
     """Return the probability of a label, or else the logistic function of its score."""
     score = np.float32(label.score)
-    return score if label.probability is not None else expit(score)
+    if label.probability is not None:
+        return score
+    return expit(score)
 
 
 class AnnifLines(AnswerFormat):
-    """Lines ``<URI>``, name, notation if there is one, and score, with tabs between them, as
-    ``annif index`` has them.
+    """Lines of ``<URI>``, name, notation and score with tabs between them, as of ``annif index``.
 
-    A label without a URI has none there. Scores lie within 0 and 1, as those of the service do.
+    A label without a URI or a notation has no such cell. Scores are between 0 and 1, as those of
+    the service are.
     """
 
-    def begin(self, out):
-        """Files begin with their labels."""
+    def begin(self, out: Any) -> None:
+        """Write nothing: files begin with their labels."""
 
-    def end(self, out, n):
-        """Files end with their labels."""
+    def end(self, out: Any, n: int) -> None:
+        """Write nothing: files end with their labels."""
 
-    def write(self, record, answer):
-        """The record's name, and its lines."""
-        return clean_text(str(record.shown)), "".join(map(self._line, answer.labels))
+    def write(self, record: AnsweredRecord, answer: Answer) -> tuple[str, str]:
+        """Return the name of the record, and its lines."""
+        lines = [self._format_line(label) for label in answer.labels]
+        return clean_text(str(record.display_name)), "".join(lines)
 
-    def _line(self, label):
-        uri = f"<{label.uri}>" if label.uri else ""
-        named = filter(None, (uri, " ".join(label.name.split()), label.notation))
-        return "\t".join([*named, f"{score_within_one(label):.4f}"]) + "\n"
+    def _format_line(self, label: AnsweredLabel) -> str:
+        cells = [
+            f"<{label.uri}>" if label.uri else "",
+            " ".join(label.name.split()),
+            label.notation,
+            f"{score_within_one(label):.4f}",
+        ]
+        return "\t".join(cell for cell in cells if cell) + "\n"
 
 
-class _Files:
+class _RecordFiles:
     """A folder of files, one for each record."""
 
-    def __init__(self, folder) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def write(self, named) -> None:
-        name, lines = named
-        path = self._folder / f"{_stem(name)}{SUGGESTIONS_ENDING}"
+    def write(self, named_lines: tuple[str, str]) -> None:
+        """Write the file of a record, given the record's name and lines."""
+        name, lines = named_lines
+        path = self._folder / f"{_make_stem(name)}{SUGGESTIONS_ENDING}"
         try:
             with open(path, "x", encoding="utf-8", newline="") as file:
                 file.write(lines)
@@ -64,27 +75,30 @@ class _Files:
             message = f"two records are called {path.stem!r}, so they cannot have a file each"
             raise InputError(message, remedy=_REMEDY) from None
 
-    def flush(self):
-        """Each file is closed."""
+    def flush(self) -> None:
+        """Do nothing: each file is closed already."""
 
 
-def _stem(name):
-    """Name of a record's file, without its ending: that of the document, if it is one."""
-    stem = next(
-        (name.removesuffix(ending) for ending in DOCUMENT_ENDINGS if name.endswith(ending)), name
-    )
-    if "/" in stem or not stem.strip(". ") or len(stem.encode()) > _LONGEST:
+def _make_stem(name: str) -> str:
+    """Make the name of a record's file, without endings, of that of the record or its document."""
+    stem = name
+    for ending in DOCUMENT_ENDINGS:
+        if name.endswith(ending):
+            stem = name.removesuffix(ending)
+            break
+    if "/" in stem or not stem.strip(". ") or len(stem.encode()) > _MAX_NAME_BYTES:
         raise InputError(f"the id {name!r:.100} cannot be a file's name", remedy=_REMEDY)
     return stem
 
 
 @contextlib.contextmanager
-def write_record_files(folder):
-    """What is written of records, which comes into a folder when the block ends without an error."""
+def write_record_files(folder: str | Path) -> Iterator[_RecordFiles]:
+    """Open a folder for files of records; they appear when the block ends without an error."""
     folder = Path(folder)
-    # one that exists may be a file system of its own
-    with create_temporary_folder(folder / "annif" if folder.is_dir() else folder) as unfinished:
-        yield _Files(unfinished)
+    # a folder that exists may be a file system of its own, to which no other folder can be moved
+    temporary = folder / "annif" if folder.is_dir() else folder
+    with create_temporary_folder(temporary) as unfinished:
+        yield _RecordFiles(unfinished)
         folder.mkdir(exist_ok=True)
         for file in unfinished.iterdir():
             file.replace(folder / file.name)

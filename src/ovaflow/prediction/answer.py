@@ -1,7 +1,7 @@
-"""What a model answers for one record.
+"""The answer of a model for one record.
 
-A field of an answer is declared here once. Python, JSON Lines, the service, its OpenAPI document
-and, where a :class:`Column` says so, tables have it.
+A field of an answer is declared here once. It is in Python, JSON Lines, answers of the service and
+its OpenAPI document, and in tables if the field has a :class:`TableColumn`.
 """
 
 from typing import Annotated, Any, Literal, NamedTuple, Self
@@ -13,17 +13,17 @@ from ovaflow.reranking.expected_quality import ExpectedQuality
 
 
 class TableColumn(NamedTuple):
-    """Columns of a field in tables with a row per label, and with a row per record, whose labels
-    are joined.
-    """
+    """The column of a field in tables."""
 
     name: str
-    joined: str | None = None  # None: no such column
-    needs: Literal["uris", "second stage"] | None = None  # what a model without has no such columns
+    # name in tables whose rows have all labels of a record; None: no column in these
+    joined: str | None = None
+    # models without this have no such column; None: all models have it
+    needs: Literal["uris", "second stage"] | None = None
 
 
 def find_table_columns(answered: type[BaseModel]) -> dict[str, TableColumn]:
-    """Return the columns of those fields that are in tables, by field."""
+    """Find the columns of the fields that are in tables, by field."""
     columns = {}
     for name, field in answered.model_fields.items():
         for declared in field.metadata:
@@ -33,7 +33,7 @@ def find_table_columns(answered: type[BaseModel]) -> dict[str, TableColumn]:
 
 
 class LabelName(BaseModel):
-    """Which label it is."""
+    """The name and identifiers of a label."""
 
     id: Annotated[int, TableColumn("id")]
     name: Annotated[str, TableColumn("label", joined="labels")]
@@ -91,10 +91,13 @@ class Answer(BaseModel):
     _quality: ExpectedQuality | None = PrivateAttr(None)
 
     @classmethod
-    def of(cls, quality: ExpectedQuality | None, **fields: Any) -> Self:
-        """Make an answer of its other fields and what it promises, None without a second stage."""
-        precision, recall = (None, None) if quality is None else (quality.precision, quality.recall)
-        fields |= {"expected_precision": _rounded(precision), "expected_recall": _rounded(recall)}
+    def with_quality(cls, quality: ExpectedQuality | None, **fields: Any) -> Self:
+        """Make an answer of its expected quality, None without a second stage, and other fields."""
+        fields["expected_precision"] = None
+        fields["expected_recall"] = None
+        if quality is not None:
+            fields["expected_precision"] = _round_share(quality.precision)
+            fields["expected_recall"] = _round_share(quality.recall)
         answer = cls.model_validate(fields)
         answer._quality = quality
         return answer
@@ -105,17 +108,17 @@ class Answer(BaseModel):
         return self._quality
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer as objects of JSON; what it has no value for, such as URIs, is left
-        out.
-        """
+        """Return the answer as objects of JSON, without fields that have no value, such as URIs."""
         return self.model_dump(exclude_unset=True)
 
 
-def _rounded(share: np.float64 | None) -> float | None:
-    """Return a share with four digits; None where it is unknown, as the precision of no labels."""
-    return None if share is None or np.isnan(share) else round(float(share), 4)
+def _round_share(share: np.float64) -> float | None:
+    """Round a share to four digits; None if it is not a number, as the precision of no labels."""
+    if np.isnan(share):
+        return None
+    return round(float(share), 4)
 
 
 def shorten_float(value: np.float32) -> float:
-    """Return the number of the fewest digits that give the same float32 again."""
+    """Return the number with the fewest digits that is rounded to the same float32."""
     return float(str(value))

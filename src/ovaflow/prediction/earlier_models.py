@@ -1,51 +1,70 @@
-"""Folders of models that were promoted earlier, beside the link to the one in use."""
+"""Folders of models that were promoted earlier, next to the link to the model in use."""
 
 import os
 import re
+from collections.abc import Iterable
+from pathlib import Path
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import ModelFile
 from ovaflow.prediction.model_folder import MODEL_NAME, is_model_file
 from ovaflow.storage.hdf5 import open_artifact, read_checksum
 
-_PROMOTED = re.compile(r"\d{4}-\d\d-\d\d-\d{6}-([0-9a-f]{8})")
+# date and time of a promotion, and the beginning of the model's checksum
+_PROMOTED_NAME = re.compile(r"\d{4}-\d\d-\d\d-\d{6}-([0-9a-f]{8})")
 
 
-def find_superseded_folders(link, keep, before):
-    """Folders of promotions beside a link, oldest first, without the newest and those that a link
-    leads to.
+def find_superseded_folders(link: Path, keep: int, before: str | None) -> list[Path]:
+    """Find folders of earlier promotions that nothing uses, oldest first.
 
-    The model in use and the one ``before`` it count as the newest: workers may still open its
-    files.
+    Parameters
+    ----------
+    link : Path
+        The link to the model in use; folders next to it are examined.
+    keep : int
+        Number of the newest folders that are left out.
+    before : str or None
+        Real path of the model that was in use before. It and the model in use count as the newest:
+        workers may still open its files.
+
+    Returns
+    -------
+    list of Path
+        Folders to which no link leads.
     """
-    used = {os.path.realpath(each) for each in link.parent.iterdir() if each.is_symlink()}
-    first = {os.path.realpath(link), before}
-    folders = sorted(filter(_is_promoted, link.parent.iterdir()))
-    folders.sort(key=lambda folder: os.path.realpath(folder) in first)
-    return [folder for folder in folders[:-keep] if not _holds_any(folder, used)]
+    used = set()
+    promoted = []
+    for path in link.parent.iterdir():
+        if path.is_symlink():
+            used.add(os.path.realpath(path))
+        if _is_promoted(path):
+            promoted.append(path)
+    newest = {os.path.realpath(link), before}
+    promoted.sort(key=lambda folder: (os.path.realpath(folder) in newest, folder))
+    return [folder for folder in promoted[:-keep] if not _contains_any(folder, used)]
 
 
-def _holds_any(folder, paths):
+def _contains_any(folder: Path, paths: Iterable[str]) -> bool:
     top = os.path.realpath(folder)
     return any(path == top or path.startswith(top + os.sep) for path in paths)
 
 
-def _is_promoted(folder):
-    """Whether a promotion made a folder, to which nothing else was added."""
-    named = _PROMOTED.fullmatch(folder.name)
-    if named is None or folder.is_symlink() or not folder.is_dir():
+def _is_promoted(folder: Path) -> bool:
+    """Return True if a promotion made the folder, and nothing else was added to it."""
+    match = _PROMOTED_NAME.fullmatch(folder.name)
+    if match is None or folder.is_symlink() or not folder.is_dir():
         return False
-    files = (
-        path.relative_to(folder)
-        for path in folder.rglob("*")
-        if path.is_symlink() or not path.is_dir()
-    )
-    return all(map(is_model_file, files)) and _begins_with(folder / MODEL_NAME, named[1])
+    for path in folder.rglob("*"):
+        is_folder = path.is_dir() and not path.is_symlink()
+        if not is_folder and not is_model_file(path.relative_to(folder)):
+            return False
+    return _has_checksum(folder / MODEL_NAME, match[1])
 
 
-def _begins_with(model, checksum):
+def _has_checksum(model: Path, beginning: str) -> bool:
+    """Return True if the checksum of a model begins with these digits."""
     try:
         with open_artifact(model, ModelFile.kind) as file:
-            return read_checksum(file).startswith(checksum)
+            return read_checksum(file).startswith(beginning)
     except InputError:
         return False

@@ -1,6 +1,4 @@
-"""What is said of why a label has its score: the same in Python, on the command line, in files and
-over HTTP.
-"""
+"""The explanation of a label's score, for Python, the command line, files and the service."""
 
 from typing import Any
 
@@ -24,38 +22,43 @@ class Neighbour(LabelName):
 
 
 class Contribution(BaseModel):
-    """What a feature adds to a score."""
+    """The contribution of a feature to a score."""
 
     feature: str
     contribution: float
     spans: list[tuple[int, int]] = Field(
-        description="Where it is in the text: start and end in code points."
+        description="Its positions in the text: start and end in code points."
     )
 
 
 def make_evidence_fields() -> dict[str, Any]:
-    """Numbers that some kinds of evidence have, each described by all of these."""
+    """Make the fields of numbers that some kinds of evidence have, with their descriptions.
+
+    A number of several kinds has the descriptions of all of them.
+    """
     types: dict[str, Any] = {}
     descriptions: dict[str, list[str]] = {}
     for _, words in find_explained_kinds(KINDS):
-        for name, (of_type, description) in words.numbers.items():
-            types[name] = of_type
+        for name, (number_type, description) in words.numbers.items():
+            types[name] = number_type
             described = descriptions.setdefault(name, [])
             if description not in described:
                 described.append(description)
-    return {
-        name: (types[name] | None, Field(None, description=_sentence(descriptions[name])))
-        for name in types
-    }
+    fields = {}
+    for name, number_type in types.items():
+        description = _join_descriptions(descriptions[name])
+        fields[name] = (number_type | None, Field(None, description=description))
+    return fields
 
 
-def _sentence(descriptions: list[str]) -> str:
+def _join_descriptions(descriptions: list[str]) -> str:
+    """Join descriptions to a sentence."""
     words = ", or ".join(descriptions)
     return f"{words[0].upper()}{words[1:]}."
 
 
 class _EvidenceOfAnyKind(BaseModel):
-    # kinds may be added by other packages
+    # other packages may add kinds
     model_config = ConfigDict(extra="allow")
 
     kind: str
@@ -65,27 +68,27 @@ class _EvidenceOfAnyKind(BaseModel):
 Evidence = create_model(
     "Evidence",
     __base__=_EvidenceOfAnyKind,
-    __doc__="What the second stage knows of a label besides its score.",
+    __doc__="Evidence of the second stage about a label, besides its score.",
     **make_evidence_fields(),
 )
 
 
 class ExplainedLabel(LabelName):
-    """A label with what its score is the sum of: the bias, the contributions listed, and the
-    others.
-    """
+    """A label with the parts of its score: bias, listed contributions, and the sum of the others."""
 
-    score: float = Field(description="That of the first stage, which words add up to.")
+    score: float = Field(description="That of the first stage, to which words add up.")
     bias: float
     up: list[Contribution]
     down: list[Contribution]
     others: float
     probability: float | None = Field(
         None,
-        description="Where there is a second stage; null for labels that are not among its candidates.",
+        description=(
+            "Where there is a second stage; null for labels that are not among its candidates."
+        ),
     )
     evidence: list[Evidence] | None = Field(None, description="Where there is a second stage.")
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as objects of JSON; what it has no value for is left out."""
+        """Return it as objects of JSON, without fields that have no value."""
         return self.model_dump(exclude_unset=True)

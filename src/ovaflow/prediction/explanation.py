@@ -1,4 +1,4 @@
-"""Why a label has its score: what each feature adds, strongest features, nearest labels.
+"""Explanations of scores: contributions of features, strongest features, and nearest labels.
 
 The score of label j for the instance x is the sum of w_jf x_f over the features
 f, the bias feature's contribution included, and a constant that only some
@@ -6,36 +6,67 @@ models have. Models without weights of labels, such as a forest, have a reason
 in :attr:`Model.why_unexplainable`.
 """
 
+from __future__ import annotations
+
 import difflib
 import math
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.features.blocks import NAMES, PAIRS, format_pair, make_feature_locator
 from ovaflow.features.tokens import find_token_spans
+from ovaflow.model.model_file import LinearScores, Model
+from ovaflow.sparse.csr import CSR
+
+if TYPE_CHECKING:
+    from ovaflow.prediction.predictor import Predictor
+
+ListedFeatures = list[tuple[int, float]]
+"""Ids of features with weights or contributions, the largest first, ties by the smaller id."""
+
+Spans = dict[int, list[tuple[int, int]]]
+"""Positions in a text, (start, end) in code points, by feature."""
 
 
 class LabelContributions(NamedTuple):
-    """What the score of a label for an instance is made of."""
+    """The parts of the score of a label for an instance."""
 
     label: int
     # sum of ``bias``, ``others`` and the contributions listed; in double precision, so the rounded
     # scores of predictions differ in the last digits
     score: float
     bias: float  # the same for every instance
-    # features that push the score up and down, and their contributions; the strongest first, ties
-    # by the smaller feature id
-    up: list
-    down: list
+    up: ListedFeatures  # features with a positive contribution
+    down: ListedFeatures  # features with a negative contribution
     others: float  # sum of the contributions that are not listed
 
 
-def compute_contributions(predictor, x, label, top=None):
-    """What pushes a label's score up and down for one instance, ``top`` features of each sign."""
-    linear = _require_weights(predictor.model, label)
+def compute_contributions(
+    predictor: Predictor, x: CSR, label: int, top: int | None = None
+) -> LabelContributions:
+    """Compute the contributions of features to the score of a label for one instance.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        The predictor.
+    x : CSR, shape (1, d)
+        The instance.
+    label : int
+        Id of the label.
+    top : int, optional
+        Number of features of each sign that are listed; all by default.
+
+    Raises
+    ------
+    InputError
+        If the model has no weights of the label.
+    """
     model = predictor.model
+    linear = _require_weights(model, label)
     if model.probabilistic:
         x = model.features_of_first_stage(x)
     values = x.data.astype(np.float64) * linear.label_weights(label, x.indices)
@@ -43,23 +74,28 @@ def compute_contributions(predictor, x, label, top=None):
     bias = math.fsum(values[is_bias]) + linear.intercept(label)
     features = x.indices[~is_bias]
     values = values[~is_bias]
-    up, down, others = _by_sign(features, values, top)
+    up, down, others = _list_by_sign(features, values, top)
     return LabelContributions(int(label), math.fsum([bias, *values]), bias, up, down, others)
 
 
-def find_strongest_features(predictor, label, top=10):
-    """Features with the largest weights of a label, ``top`` of each sign, and its bias."""
+def find_strongest_features(
+    predictor: Predictor, label: int, top: int = 10
+) -> tuple[ListedFeatures, ListedFeatures, float]:
+    """Find the features with the largest weights of a label, ``top`` of each sign, and its bias."""
     model = _require_weights(predictor.model, label)
     weights = model.label_weights(label, np.arange(model.n_features))
     features = np.flatnonzero(weights)
     features = features[features != model.bias_feature]
     bias = float(weights[-1]) * model.bias + model.intercept(label)
-    up, down, _ = _by_sign(features, weights[features].astype(np.float64), top)
+    up, down, _ = _list_by_sign(features, weights[features].astype(np.float64), top)
     return up, down, bias
 
 
-def find_nearest_labels(predictor, label, top=10):
-    """Labels by falling cosine of their weights without the bias; needs nothing of size l x l."""
+def find_nearest_labels(predictor: Predictor, label: int, top: int = 10) -> list[tuple[int, float]]:
+    """Find the labels with the largest cosine of their weights without the bias.
+
+    Only positive cosines count. No matrix of size l x l is computed.
+    """
     cosines = _require_weights(predictor.model, label).cosines(label)
     cosines[~predictor.model.trained] = -np.inf
     cosines[label] = -np.inf
@@ -67,48 +103,63 @@ def find_nearest_labels(predictor, label, top=10):
     return [(int(other), float(cosines[other])) for other in best if cosines[other] > 0]
 
 
-def describe_label(predictor, label, top, nearest):
+def describe_label(predictor: Predictor, label: int, top: int, nearest: int) -> dict[str, Any]:
+    """Describe a label for JSON: ``top`` strongest features of each sign, and nearest labels."""
     up, down, bias = find_strongest_features(predictor, label, top)
     neighbours = []
     for other, cosine in find_nearest_labels(predictor, label, nearest):
         neighbours.append(make_label_entry(predictor, other) | {"cosine": cosine})
-    weights = {"up": _weights(predictor, up), "down": _weights(predictor, down)}
-    return weights | {"bias": bias, "nearest": neighbours}
+    return {
+        "up": _make_weight_entries(predictor, up),
+        "down": _make_weight_entries(predictor, down),
+        "bias": bias,
+        "nearest": neighbours,
+    }
 
 
-def make_label_entry(predictor, label):
-    """A label for JSON: its id and name, and its URI and notation where it has them."""
+def make_label_entry(predictor: Predictor, label: int) -> dict[str, Any]:
+    """Make the JSON of a label: its id and name, and its URI and notation if it has them."""
     names = predictor.label_names
+    uris = predictor.label_uris
     notations = predictor.model.label_notations
     entry = {"id": int(label), "name": names[label] if len(names) else ""}
-    for key, values in (("uri", predictor.label_uris), ("notation", notations)):
-        if len(values) and values[label]:
-            entry[key] = values[label]
+    if len(uris) and uris[label]:
+        entry["uri"] = uris[label]
+    if len(notations) and notations[label]:
+        entry["notation"] = notations[label]
     return entry
 
 
-def locate_contributions(predictor, features, spans):
-    """Features by name with what they add, and their places in the text, by :func:`spans_in_text`."""
+def locate_contributions(
+    predictor: Predictor, features: ListedFeatures, spans: Spans
+) -> list[dict[str, Any]]:
+    """Name features with their contributions, and their positions by :func:`find_spans`."""
     entries = []
     for feature, value in features:
-        name = _feature_name(predictor, feature)
-        places = spans.get(feature, [])
-        entries.append({"feature": name, "contribution": value, "spans": places})
+        name = _get_feature_name(predictor, feature)
+        entries.append({"feature": name, "contribution": value, "spans": spans.get(feature, [])})
     return entries
 
 
-def _weights(predictor, features):
-    return [{"feature": _feature_name(predictor, j), "weight": weight} for j, weight in features]
+def _make_weight_entries(predictor: Predictor, features: ListedFeatures) -> list[dict[str, Any]]:
+    entries = []
+    for feature, weight in features:
+        entries.append({"feature": _get_feature_name(predictor, feature), "weight": weight})
+    return entries
 
 
-def _feature_name(predictor, feature):
+def _get_feature_name(predictor: Predictor, feature: int) -> str:
     names = predictor.feature_names
     return names[feature] if len(names) else str(feature)
 
 
-def find_spans(predictor, text):
-    """Places in a text, (start, end), of the words, stems and the like that stand for each feature,
-    by feature.
+def find_spans(predictor: Predictor, text: str) -> Spans:
+    """Find the positions in a text of the words, stems and the like from which features are made.
+
+    Raises
+    ------
+    InputError
+        If the model was made from features.
     """
     model = predictor.model
     if not predictor.takes_text:
@@ -116,28 +167,36 @@ def find_spans(predictor, text):
         raise InputError(message, path=model.path, remedy="give a model that was made from texts")
     transform = predictor.transform
     ids = model.feature_ids
-    spans = {}
-    places_of = make_feature_locator(transform.features)
     left_out = frozenset(transform.left_out)
-    tokens = find_token_spans(text, model.transform.get("html"))
-    tokens = [span for span in tokens if span.token not in left_out]
+    all_tokens = find_token_spans(text, model.transform.get("html"))
+    tokens = [span for span in all_tokens if span.token not in left_out]
+    locate = make_feature_locator(transform.features)
+    spans: Spans = {}
     for number, (token, starts, ends) in enumerate(tokens):
-        for name, begin, end in places_of(token):
-            if begin < end and (feature := ids.get(name)) is not None:
+        for name, begin, end in locate(token):
+            feature = ids.get(name) if begin < end else None
+            if feature is not None:
                 spans.setdefault(feature, []).append((starts[begin], ends[end - 1]))
         if PAIRS in transform.features and number + 1 < len(tokens):
             following = tokens[number + 1]
-            if (feature := ids.get(format_pair(token, following.token))) is not None:
+            feature = ids.get(format_pair(token, following.token))
+            if feature is not None:
                 spans.setdefault(feature, []).append((starts[0], following.ends[-1]))
     if NAMES in transform.features:
         for feature, first, last in transform.phrases_in([span.token for span in tokens]):
-            place = tokens[first].starts[0], tokens[last].ends[-1]
-            spans.setdefault(feature, []).append(place)
+            span = (tokens[first].starts[0], tokens[last].ends[-1])
+            spans.setdefault(feature, []).append(span)
     return spans
 
 
-def _require_weights(model, label):
-    """The part of a model that explains its scores; refused where this has no weights of the label."""
+def _require_weights(model: Model, label: int) -> LinearScores:
+    """Return the linear part of a model.
+
+    Raises
+    ------
+    InputError
+        If the model has no weights of the label.
+    """
     remedy = "give the name or the number of one of its labels"
     if model.linear is None:
         message = f"its scores are not sums over features: {model.why_unexplainable}"
@@ -151,43 +210,60 @@ def _require_weights(model, label):
     raise InputError(message, path=model.path, remedy=remedy)
 
 
-def _by_sign(features, values, top):
-    """Positive and negative values, the largest first, and the sum of those not listed."""
+def _list_by_sign(
+    features: np.ndarray, values: np.ndarray, top: int | None
+) -> tuple[ListedFeatures, ListedFeatures, float]:
+    """List the ``top`` largest positive and negative values, and sum those not listed."""
     order = np.lexsort((features, -np.abs(values)))
-    up = order[values[order] > 0]
-    down = order[values[order] < 0]
     listed = []
-    rest = []
-    for side in (up, down):
+    rest: list[float] = []
+    for side in (order[values[order] > 0], order[values[order] < 0]):
         end = len(side) if top is None else top
         listed.append([(int(features[k]), float(values[k])) for k in side[:end]])
         rest.extend(values[side[end:]])
-    return *listed, math.fsum(rest)
+    up, down = listed
+    return up, down, math.fsum(rest)
 
 
-def get_display_name(entry):
-    """Name of a label for people, ``label 17`` where it has none."""
-    return entry["name"] if entry["name"].strip() else f"label {entry['id']}"
+def get_display_name(entry: dict[str, Any]) -> str:
+    """Return the name of a label for people: ``label 17`` for a label without a name."""
+    if entry["name"].strip():
+        return entry["name"]
+    return f"label {entry['id']}"
 
 
-def find_labels(predictor, names):
-    """Ids of labels by URI or by name, whatever its case; the smallest where labels share a name."""
+def find_labels(predictor: Predictor, names: Sequence[str]) -> list[int]:
+    """Find the ids of labels by URI or by name, whatever its case.
+
+    Where labels share a name, it means the smallest id.
+
+    Raises
+    ------
+    InputError
+        If there is no such label.
+    """
     if not names:
         return []
-    known = [
-        get_display_name(make_label_entry(predictor, label)) for label in range(predictor.n_labels)
-    ]
-    exact = {
-        mark: label
-        for marks in (predictor.label_uris, known)
-        for label, mark in reversed([*enumerate(marks)])
-    }
-    folded = {name.casefold(): label for label, name in reversed([*enumerate(known)])}
-    labels = [exact.get(name, folded.get(name.casefold())) for name in names]
-    if None in labels:
-        name = names[labels.index(None)]
-        close = difflib.get_close_matches(name.casefold(), folded, cutoff=0.5)
-        candidates = " or ".join(repr(known[folded[each]]) for each in close)
-        remedy = f"did you mean {candidates}?" if close else None
-        raise InputError(f"no label {name!r}", path=predictor.model.path, remedy=remedy)
+    known = []
+    for label in range(predictor.n_labels):
+        known.append(get_display_name(make_label_entry(predictor, label)))
+    exact = _number_names(predictor.label_uris) | _number_names(known)
+    folded = _number_names(name.casefold() for name in known)
+    labels = []
+    for name in names:
+        found = exact.get(name, folded.get(name.casefold()))
+        if found is None:
+            close = difflib.get_close_matches(name.casefold(), folded, cutoff=0.5)
+            candidates = " or ".join(repr(known[folded[match]]) for match in close)
+            remedy = f"did you mean {candidates}?" if close else None
+            raise InputError(f"no label {name!r}", path=predictor.model.path, remedy=remedy)
+        labels.append(found)
     return labels
+
+
+def _number_names(names: Iterable[str]) -> dict[str, int]:
+    """Return the number of each name, the first one of equal names."""
+    numbers: dict[str, int] = {}
+    for number, name in enumerate(names):
+        numbers.setdefault(name, number)
+    return numbers

@@ -1,31 +1,32 @@
-"""How familiar texts are to a model: how many of their words it knows, and their languages."""
+"""Familiarity of texts to a model: known words, and languages of the training."""
 
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from ovaflow.features.text_language import detect_languages
+from ovaflow.features.tokens import Tokens
 from ovaflow.sparse.jit import strict_kernel
 
 MIN_KNOWN_SHARE = 0.1
 """A text of which the model knows a smaller share of the words is doubtful."""
 
-_ENOUGH_TEXTS = 100
-"""Texts below which unknown words are never said to be too many."""
+_MIN_TEXTS = 100
+"""Number of texts below which their unknown words are never said to be too many."""
 
-_FAR_ABOVE = 0.05
-"""More than the usual share of unknown words: samples of one test set never reach it, see
-docs/results.md.
+_UNUSUAL_SHARE = 0.05
+"""Share of unknown words above the usual share that is too many.
+
+Samples of one test set never reach it, see docs/results.md.
 """
 
-_LEAST_SHARE = 0.01
-"""A language of at least this share of the texts whose language can be told is one that training
-had.
-"""
-_ENOUGH = 20
-"""Texts whose language can be told, below which nothing is known about the languages of training.
-"""
+_MIN_LANGUAGE_SHARE = 0.01
+"""Training has a language if at least this share of the texts of known language are in it."""
+
+_MIN_DETECTED_TEXTS = 20
+"""Number of texts of known language below which the languages of training are not known."""
 
 
 class WordCount(NamedTuple):
@@ -35,35 +36,52 @@ class WordCount(NamedTuple):
     unknown: int = 0
 
     @property
-    def unknown_share(self):
+    def unknown_share(self) -> float | None:
         """Share of unknown words; None without words."""
-        return self.unknown / self.words if self.words else None
+        if not self.words:
+            return None
+        return self.unknown / self.words
 
     @classmethod
-    def sum(cls, counts):
-        counts = list(counts)
-        return cls(sum(count.words for count in counts), sum(count.unknown for count in counts))
+    def sum(cls, counts: Iterable["WordCount"]) -> Self:
+        """Add counts of texts."""
+        words = 0
+        unknown = 0
+        for count in counts:
+            words += count.words
+            unknown += count.unknown
+        return cls(words, unknown)
 
 
 class Familiarity(NamedTuple):
-    """What a model knows of each of some texts."""
+    """Familiarity of each of some texts."""
 
-    words: list  # numbers of words
-    unknown_words: list  # of these, without a feature, unless they are left out on purpose
-    languages: list  # codes; None where it cannot be told
+    words: list[int]  # numbers of words
+    # numbers of words without a feature, except those that are left out on purpose
+    unknown_words: list[int]
+    languages: list[str | None]  # codes; None where the language is not known
 
     @classmethod
-    def of(cls, tokens, read, terms):
-        """Of tokenized texts, of what is left of them without stop words, and the terms of these
-        words.
+    def measure(cls, tokens: Tokens, kept_tokens: Tokens, starts: np.ndarray) -> Self:
+        """Measure the familiarity of tokenized texts.
+
+        Parameters
+        ----------
+        tokens : Tokens
+            All tokens of the texts.
+        kept_tokens : Tokens
+            These without stop words.
+        starts : ndarray of int, shape (n_words + 1,)
+            Beginning of the terms of each distinct word of ``kept_tokens``, and their end.
         """
         words = np.diff(tokens.indptr)
         unknown_words = np.empty(len(words), np.int64)
-        _count_unknown_words(read.ids, read.indptr, terms.starts, unknown_words)
+        _count_unknown_words(kept_tokens.ids, kept_tokens.indptr, starts, unknown_words)
         return cls(words.tolist(), unknown_words.tolist(), detect_languages(tokens))
 
     @classmethod
-    def together(cls, parts):
+    def concatenate(cls, parts: Iterable["Familiarity"]) -> Self:
+        """Concatenate the familiarity of several batches of texts."""
         joined = cls([], [], [])
         for part in parts:
             joined.words.extend(part.words)
@@ -72,85 +90,126 @@ class Familiarity(NamedTuple):
         return joined
 
     @property
-    def word_count(self):
+    def word_count(self) -> WordCount:
         """The :class:`WordCount` of all texts."""
         return WordCount(sum(self.words), sum(self.unknown_words))
 
-    def fields(self, trained):
-        """What is said of each text, given the languages of training, None where these are not
-        known.
+    def make_fields(self, trained: Iterable[str] | None) -> Iterator[dict[str, Any]]:
+        """Yield the fields of the answer to each text.
+
+        ``trained`` are the languages of training, None where they are not known.
         """
         for words, unknown_words, language in zip(
             self.words, self.unknown_words, self.languages, strict=True
         ):
             # a model knows nothing of a text without words
             known = 1 - unknown_words / words if words else 0.0
-            doubts = {
-                "unknown_words": known < MIN_KNOWN_SHARE,
-                "language": is_foreign(language, trained),
-            }
-            doubtful = [doubt for doubt, exists in doubts.items() if exists]
-            yield {"known_words": round(known, 4), "language": language, "doubts": doubtful}
+            doubts = []
+            if known < MIN_KNOWN_SHARE:
+                doubts.append("unknown_words")
+            if is_foreign(language, trained):
+                doubts.append("language")
+            yield {"known_words": round(known, 4), "language": language, "doubts": doubts}
 
 
 @strict_kernel
-def _count_unknown_words(ids, ends, starts, unknown_words) -> None:
+def _count_unknown_words(
+    ids: np.ndarray, ends: np.ndarray, starts: np.ndarray, unknown_words: np.ndarray
+) -> None:
+    """Count the words of each text that have no term.
+
+    ids: int (n_tokens,), distinct words; ends: int (n + 1,), bounds of the texts; starts: int
+    (n_words + 1,), bounds of the terms of words; unknown_words: int64 (n,), the result.
+    """
     for text in range(len(unknown_words)):
         unknown = 0
         for k in range(ends[text], ends[text + 1]):
+            # a sum of comparisons has no branches
             unknown += starts[ids[k]] == starts[ids[k] + 1]
         unknown_words[text] = unknown
 
 
-UNKNOWN_FAMILIARITY: dict = {"known_words": None, "language": None, "doubts": []}
-"""What is said of features."""
+UNKNOWN_FAMILIARITY: dict[str, Any] = {"known_words": None, "language": None, "doubts": []}
+"""Fields of the answer to features, which are no texts."""
 
 
-def is_foreign(language, trained):
-    """Whether a text's language, where it can be told, is one that training did not have."""
-    return None not in (language, trained) and language not in trained
-
-
-def find_trained_languages(texts):
-    """Languages of training, the most frequent first, given how many texts are in each; None if too
-    few are told.
-    """
-    told = sum(texts.values())
-    if told < _ENOUGH:
-        return None
-    return tuple(
-        language
-        for language, amount in Counter(texts).most_common()
-        if amount >= _LEAST_SHARE * told
-    )
-
-
-def has_many_unknown_words(texts, share, usual_share):
-    """Tell if far more words are unknown than usual; never for few texts, or where a share is not
-    known.
-    """
-    if texts < _ENOUGH_TEXTS or share is None or usual_share is None:
+def is_foreign(language: str | None, trained: Iterable[str] | None) -> bool:
+    """Return True if a text's language is known, and training did not have it."""
+    if language is None or trained is None:
         return False
-    return share - usual_share > _FAR_ABOVE
+    return language not in trained
 
 
-def remark_on_words(texts, share, usual_share):
-    """A remark on texts of which far more words are unknown than usual; empty for others."""
+def find_trained_languages(texts: Mapping[str, int]) -> tuple[str, ...] | None:
+    """Find the languages of training, the most frequent first.
+
+    ``texts`` are numbers of texts by language. None where these are too few.
+    """
+    n_texts = sum(texts.values())
+    if n_texts < _MIN_DETECTED_TEXTS:
+        return None
+    languages = []
+    for language, amount in Counter(texts).most_common():
+        if amount >= _MIN_LANGUAGE_SHARE * n_texts:
+            languages.append(language)
+    return tuple(languages)
+
+
+def has_many_unknown_words(texts: int, share: float | None, usual_share: float | None) -> bool:
+    """Return True if far more words are unknown than usual.
+
+    Parameters
+    ----------
+    texts : int
+        Number of texts; the result is False for few texts.
+    share : float or None
+        Share of their words that are unknown.
+    usual_share : float or None
+        The same share of texts like those of training. Where a share is not known, the result is
+        False.
+    """
+    if texts < _MIN_TEXTS or share is None or usual_share is None:
+        return False
+    return share - usual_share > _UNUSUAL_SHARE
+
+
+def remark_on_words(texts: int, share: float | None, usual_share: float | None) -> str:
+    """Return a remark if far more words are unknown than usual, or else an empty string.
+
+    Parameters are those of :func:`has_many_unknown_words`.
+    """
     if not has_many_unknown_words(texts, share, usual_share):
         return ""
-    return f"the model does not know {100 * share:.1f} % of the words; {100 * usual_share:.1f} % are normal"
-
-
-def remark_on_languages(texts, languages, trained):
-    """A remark on texts in languages that training did not have, given how many texts are in each;
-    else empty.
-    """
-    foreign = Counter(
-        {language: n for language, n in languages.items() if is_foreign(language, trained)}
+    return (
+        f"the model does not know {100 * share:.1f} % of the words; "
+        f"{100 * usual_share:.1f} % are normal"
     )
+
+
+def remark_on_languages(
+    texts: int, languages: Mapping[str, int], trained: Iterable[str] | None
+) -> str:
+    """Return a remark on texts in languages that training did not have, or else an empty string.
+
+    Parameters
+    ----------
+    texts : int
+        Number of all texts.
+    languages : mapping of str to int
+        Number of texts by language.
+    trained : iterable of str or None
+        Languages of training; None where they are not known.
+    """
+    foreign: Counter[str] = Counter()
+    for language, amount in languages.items():
+        if is_foreign(language, trained):
+            foreign[language] = amount
     if not foreign:
         return ""
-    amounts = ", ".join(f"{language} {n:,}" for language, n in foreign.most_common())
+    amounts = ", ".join(f"{language} {amount:,}" for language, amount in foreign.most_common())
     noun = "text" if texts == 1 else "texts"
     verb = "is" if foreign.total() == 1 else "are"
-    return f"{foreign.total():,} of {texts:,} {noun} {verb} in a language that training did not have ({amounts})"
+    return (
+        f"{foreign.total():,} of {texts:,} {noun} {verb} in a language that training did not have "
+        f"({amounts})"
+    )

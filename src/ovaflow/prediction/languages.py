@@ -1,18 +1,34 @@
 """Names of labels in the languages of their vocabulary."""
 
 from collections.abc import Sequence
+from typing import overload
 
 from ovaflow.console.errors import InputError
+from ovaflow.model.model_file import Model
 
 
-def list_languages(model):
-    """Languages in which a model has names of labels, its own first; empty where it knows none."""
+def list_languages(model: Model) -> list[str]:
+    """List the languages in which a model has names of labels, its own first.
+
+    Empty where the model does not know the languages of its names.
+    """
+    languages = list(model.names.translations)
     own = model.transform.get("language")
-    return [*filter(None, [own]), *model.names.translations]
+    if own:
+        languages.insert(0, own)
+    return languages
 
 
-def find_names_in_language(model, language):
-    """Names of all labels in a language; the model's own where the vocabulary has none."""
+def find_names_in_language(model: Model, language: str) -> Sequence[str]:
+    """Return the names of all labels in a language.
+
+    A label without a name in the language keeps that of the model.
+
+    Raises
+    ------
+    InputError
+        If the model has no names in this language.
+    """
     languages = list_languages(model)
     if language not in languages:
         message = f"has no names of labels in language {language!r}"
@@ -24,18 +40,24 @@ def find_names_in_language(model, language):
         raise InputError(message, path=model.path, remedy=remedy)
     if language not in model.names.translations:
         return model.label_names
-    return _Translated(model.names.translations[language], model.label_names)
+    return _TranslatedNames(model.names.translations[language], model.label_names)
 
 
-class _Translated(Sequence):
-    """Names in a language, in their absence those of the model; decoded on demand."""
+class _TranslatedNames(Sequence[str]):
+    """Names in a language, or else those of the model; decoded on demand."""
 
-    def __init__(self, names, own) -> None:
+    def __init__(self, names: Sequence[str], model_names: Sequence[str]) -> None:
         self._names = names
-        self._own = own
+        self._model_names = model_names
 
-    def __len__(self):
-        return len(self._own)
+    def __len__(self) -> int:
+        return len(self._model_names)
 
-    def __getitem__(self, place):
-        return self._names[place] or self._own[place]
+    @overload
+    def __getitem__(self, label: int) -> str: ...
+
+    @overload
+    def __getitem__(self, label: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, label: int | slice) -> str | Sequence[str]:
+        return self._names[label] or self._model_names[label]

@@ -1,12 +1,14 @@
-"""A pack: a zip of all that a model needs, whose last file lists the SHA-256 of the others."""
+"""A pack: a zip of all files that a model needs, with their SHA-256 in its last file."""
 
 import contextlib
 import hashlib
 import os
 import zipfile
 import zlib
+from collections.abc import Iterator, Mapping
 from io import BytesIO
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from ovaflow.console.errors import InputError
 from ovaflow.storage.opening import open_regular
@@ -15,29 +17,33 @@ from ovaflow.storage.writing import create_temporary_folder, write_atomically
 CHECKSUMS_NAME = "SHA256SUMS"
 """Name of the last file, which ``sha256sum -c`` reads."""
 
-# the first time that a zip can hold; no real ones, so that equal files give equal packs
-_EARLIEST = (1980, 1, 1, 0, 0, 0)
-_READABLE = 0o100644 << 16
-_PIECE = 1 << 20
+_TIME = (1980, 1, 1, 0, 0, 0)
+"""Time of all files, the first that a zip can hold: so equal files give equal packs."""
+
+_PERMISSIONS = 0o100644 << 16
+"""A regular file that all can read, as zip has it."""
+
+_BLOCK_BYTES = 1 << 20
+"""Files are copied in blocks of this size."""
 
 # zipfile raises NotImplementedError for kinds of compression and encryption that it does not know
-_UNREADABLE = (EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+_READ_ERRORS = (EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 
 
-def write_pack(path, files) -> None:
+def write_pack(path: Path, files: Mapping[str, Path | bytes]) -> None:
     """Pack files, each a path or bytes, by their names in the pack."""
-    sums = ""
+    checksums = ""
     with write_atomically(path) as temporary, zipfile.ZipFile(temporary, "w") as pack:
         for name, content in files.items():
-            sums += f"{_add(pack, name, content)}  {name}\n"
-        _add(pack, CHECKSUMS_NAME, sums.encode())
+            checksums += f"{_add(pack, name, content)}  {name}\n"
+        _add(pack, CHECKSUMS_NAME, checksums.encode())
 
 
-def _add(pack, name, content):
-    """Add a file; returns its SHA-256."""
-    entry = zipfile.ZipInfo(name, _EARLIEST)
+def _add(pack: zipfile.ZipFile, name: str, content: Path | bytes) -> str:
+    """Add a file to a pack, and return its SHA-256."""
+    entry = zipfile.ZipInfo(name, _TIME)
     entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.external_attr = _READABLE
+    entry.external_attr = _PERMISSIONS
     with BytesIO(content) if isinstance(content, bytes) else open(content, "rb") as source:
         # tells whether the entry needs the zip format for more than 2 GB
         entry.file_size = source.seek(0, os.SEEK_END)
@@ -46,32 +52,47 @@ def _add(pack, name, content):
             return _copy(source, target)
 
 
-def _copy(source, target):
+def _copy(source: BinaryIO, target: BinaryIO) -> str:
+    """Copy a file, and return its SHA-256."""
     digest = hashlib.sha256()
-    while piece := source.read(_PIECE):
-        digest.update(piece)
-        target.write(piece)
+    while block := source.read(_BLOCK_BYTES):
+        digest.update(block)
+        target.write(block)
     return digest.hexdigest()
 
 
-def unpack(path, folder):
-    """Write the files of a pack into a new folder, all or none; returns their names."""
+def unpack(path: Path, folder: Path) -> list[str]:
+    """Write the files of a pack into a new folder, all or none.
+
+    Returns
+    -------
+    list of str
+        Names of the files.
+
+    Raises
+    ------
+    InputError
+        If the folder exists, or the pack is missing, damaged or would write outside the folder.
+    """
     if os.path.lexists(folder):
         raise InputError("exists", path=folder, remedy="remove it, or give another --output")
     with _open(path) as pack:
-        sums = _read_sums(pack, path)
-        with create_temporary_folder(folder) as partial:
-            for name, digest in sums.items():
-                target = partial / folder.name / name
+        checksums = _read_checksums(pack, path)
+        with create_temporary_folder(folder) as temporary:
+            unpacked = temporary / folder.name
+            for name, checksum in checksums.items():
+                target = unpacked / name
                 target.parent.mkdir(parents=True, exist_ok=True)
-                _extract(pack, path, name, target, digest)
-            (partial / folder.name / CHECKSUMS_NAME).write_bytes(pack.read(CHECKSUMS_NAME))
-            (partial / folder.name).rename(folder)
-    return [*sums, CHECKSUMS_NAME]
+                if not _extract(pack, name, target, checksum):
+                    message = f"{name} is damaged (it does not match its SHA-256)"
+                    raise _make_damage_error(path, message)
+            (unpacked / CHECKSUMS_NAME).write_bytes(pack.read(CHECKSUMS_NAME))
+            unpacked.rename(folder)
+    return [*checksums, CHECKSUMS_NAME]
 
 
 @contextlib.contextmanager
-def _open(path):
+def _open(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as pack:
             yield pack
@@ -82,38 +103,44 @@ def _open(path):
             "no such file", path=path, remedy="give the output of ovaflow pack"
         ) from None
     except zipfile.BadZipFile:
-        raise _damage(path, "not a pack, or cut short") from None
+        raise _make_damage_error(path, "not a pack, or cut short") from None
 
 
-def _damage(path, message):
+def _make_damage_error(path: Path, message: str) -> InputError:
     return InputError(message, path=path, remedy="copy or download it again")
 
 
-def _read_sums(pack, path):
-    """SHA-256 of each file, by name; all that the pack holds, and none outside the folder."""
+def _read_checksums(pack: zipfile.ZipFile, path: Path) -> dict[str, str]:
+    """Read the SHA-256 of each file, by name.
+
+    Raises
+    ------
+    InputError
+        If the pack has other files, or one would be outside its folder.
+    """
     try:
         lines = pack.read(CHECKSUMS_NAME).decode().splitlines()
-    except (KeyError, UnicodeDecodeError, *_UNREADABLE):
-        raise _damage(path, f"not a pack: {CHECKSUMS_NAME} is missing or damaged") from None
-    sums = {}
+    except (KeyError, UnicodeDecodeError, *_READ_ERRORS):
+        message = f"not a pack: {CHECKSUMS_NAME} is missing or damaged"
+        raise _make_damage_error(path, message) from None
+    checksums = {}
     for line in lines:
-        digest, _, name = line.partition("  ")
-        sums[name] = digest
-    if sorted([*sums, CHECKSUMS_NAME]) != sorted(pack.namelist()):
-        raise _damage(path, f"its files are not those of {CHECKSUMS_NAME}")
-    for name in sums:
-        place = PurePosixPath(name)
-        if place.is_absolute() or ".." in place.parts or "\\" in name:
+        checksum, _, name = line.partition("  ")
+        checksums[name] = checksum
+    if sorted([*checksums, CHECKSUMS_NAME]) != sorted(pack.namelist()):
+        raise _make_damage_error(path, f"its files are not those of {CHECKSUMS_NAME}")
+    for name in checksums:
+        relative = PurePosixPath(name)
+        if relative.is_absolute() or ".." in relative.parts or "\\" in name:
             remedy = "do not use it: no ovaflow wrote it"
             raise InputError(f"{name!r} would lie outside the folder", path=path, remedy=remedy)
-    return sums
+    return checksums
 
 
-def _extract(pack, path, name, target, digest) -> None:
+def _extract(pack: zipfile.ZipFile, name: str, target: Path, checksum: str) -> bool:
+    """Extract a file, and return True if it matches its SHA-256."""
     try:
         with pack.open(name) as source, open(target, "wb") as file:
-            intact = _copy(source, file) == digest
-    except _UNREADABLE:
-        intact = False
-    if not intact:
-        raise _damage(path, f"{name} is damaged (it does not match its SHA-256)")
+            return _copy(source, file) == checksum
+    except _READ_ERRORS:
+        return False

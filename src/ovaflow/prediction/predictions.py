@@ -1,55 +1,72 @@
 """Predictions of a test set by a model of any method."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
+from ovaflow.dataset.dataset import Dataset, Split
+from ovaflow.model.model_file import Model
 from ovaflow.reranking.macro_f1 import choose_labels_for_macro_f1
 from ovaflow.reranking.reranked_model import Ranking, RerankedModel
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
+from ovaflow.reranking.suggestions import Suggestions
 from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.storage.artifact import NOT_STORED, Artifact, MayBeInfinite
 
 
-def attach_second_stage(model, path=None):
-    """A model with its second stage: of a file, or of the one next to the model; the model itself
-    without one.
+def attach_second_stage(model: Model, path: StrPath | None = None) -> Model:
+    """Attach a second stage to a model.
 
-    One that was no better than the scores on held-out instances says that it is not used.
+    Parameters
+    ----------
+    model : Model
+        The open model.
+    path : path-like, optional
+        File of the second stage; by default the one next to the model, if there is one.
+
+    Returns
+    -------
+    Model
+        The model alone without a second stage, or if the second stage is not used because it was
+        no better than the scores on held-out instances.
     """
-    beside = Path(model.path).with_name(FILE_NAME)
-    if path is None and not beside.exists():
-        return model
-    return attach_reranker(model, Reranker.open(path or beside, model=model))
+    default = Path(model.path).with_name(FILE_NAME)
+    if path is None:
+        if not default.exists():
+            return model
+        path = default
+    return attach_reranker(model, Reranker.open(path, model=model))
 
 
-def attach_reranker(model, reranker):
-    """A model with a second stage; alone if it is not used."""
+def attach_reranker(model: Model, reranker: Reranker) -> Model:
+    """Attach an open second stage to a model; returns the model alone if the stage is not used."""
     if reranker.unused:
         return model
     return RerankedModel.join(model, reranker)
 
 
-def require_second_stage(model) -> None:
-    """Refuse a model without a second stage, which has no probabilities."""
-    if not model.probabilistic:
-        beside = Path(model.path).with_name(FILE_NAME)
-        remedy = "set predict: {rerank: 0.2} in the config and run again"
-        if beside.exists():
-            unused = Reranker.open_header(beside).unused
-            remedy = (
-                f"the one next to it is not used: {unused}" if unused else "leave out --no-rerank"
-            )
-        message = "has no second stage, so no probabilities, and does not know how many labels fit"
-        raise InputError(message, path=model.path, remedy=remedy)
+def require_second_stage(model: Model) -> None:
+    """Raise an InputError if a model has no second stage, and so no probabilities."""
+    if model.probabilistic:
+        return
+    path = Path(model.path).with_name(FILE_NAME)
+    remedy = "set predict: {rerank: 0.2} in the config and run again"
+    if path.exists():
+        unused = Reranker.open_header(path).unused
+        remedy = "leave out --no-rerank"
+        if unused:
+            remedy = f"the one next to it is not used: {unused}"
+    message = "has no second stage, so no probabilities, and does not know how many labels fit"
+    raise InputError(message, path=model.path, remedy=remedy)
 
 
 class PredictedLabels(NamedTuple):
-    """The best labels of each instance of a part, as :class:`Predictions` has them."""
+    """The best labels of each instance of a part; fields are those of :class:`Predictions`."""
 
     ids: np.ndarray
     scores: MayBeInfinite
@@ -60,61 +77,108 @@ class PredictedLabels(NamedTuple):
 class Predictions(
     Artifact, kind="predictions", made_from=("dataset", "model"), remedy="run predict again"
 ):
-    """The best labels of each test instance; ``inputs`` name ``reranker``, too, where there is a
-    second stage.
+    """The best labels of each test instance.
+
+    ``inputs`` has the checksum of the ``reranker``, too, if there is a second stage.
     """
 
-    ids: (
-        np.ndarray
-    )  # int32 (n, k); by falling score, ties by the smaller id; -1 where there are fewer than k
-    # float32 (n, k); -inf where the id is -1; probabilities where there is a second stage
+    # int32 (n, k); by falling score, ties by the smaller id; -1 where there are fewer than k
+    ids: np.ndarray
+    # float32 (n, k); -inf where the id is -1; probabilities if there is a second stage
     scores: MayBeInfinite
     # all candidates of a second stage by probability, and the best k of the scores alone; None
     # without one
     ranking: Ranking | None = field(default=None, kw_only=True)
-    dev: PredictedLabels | None = field(
-        default=None, kw_only=True
-    )  # of the dev part; None where there is none
+    # of the dev part; None without one
+    dev: PredictedLabels | None = field(default=None, kw_only=True)
     seconds: float  # wall time of scoring, without opening files
     threads: int
-    # processor time of scoring
+    # processor time of scoring, in seconds
     core_seconds: float = field(default=0.0, kw_only=True, metadata=NOT_STORED)
 
 
-def predict_test_set(model, dataset, k, threads=1, suggestions=None, optimise=None):
-    """Predict the best k labels of each test, and dev, instance of the dataset that the model was
-    trained on.
+class _PredictionSettings(NamedTuple):
+    """Settings of the predictions of a part."""
 
-    ``suggestions`` of files for them, by part and name, are for the second stage; ``optimise``:
-    macro-F1.
+    k: int
+    threads: int
+    optimise: str | None
+
+
+def predict_test_set(
+    model: Model,
+    dataset: Dataset,
+    k: int,
+    threads: int = 1,
+    suggestions: Mapping[str, Mapping[str, Suggestions]] | None = None,
+    optimise: str | None = None,
+) -> Predictions:
+    """Predict the best labels of each test, and dev, instance of the model's dataset.
+
+    Parameters
+    ----------
+    model : Model
+        The open model, with its second stage.
+    dataset : Dataset
+        The dataset that the model was trained on.
+    k : int
+        Number of labels of each instance.
+    threads : int
+        Number of threads; they change no result.
+    suggestions : mapping, optional
+        Suggestions of files for the second stage, by part (test or dev) and by name.
+    optimise : str, optional
+        "macro-F1": labels are chosen for it; by default the most probable ones.
+
+    Raises
+    ------
+    InputError
+        If the model was trained on another dataset.
     """
     model.require(dataset=dataset)
     model.prepare()
     suggestions = suggestions or {}
+    settings = _PredictionSettings(k, threads, optimise)
     wall = time.perf_counter()
     processor = time.process_time()
-    ids, scores, ranking = _predict(
-        model, dataset.test, k, threads, suggestions.get("test"), optimise
-    )
+    predicted = _predict(model, dataset.test, settings, suggestions.get("test"))
     seconds = time.perf_counter() - wall
     core_seconds = time.process_time() - processor
-    dev = dataset.dev and _predict(model, dataset.dev, k, threads, suggestions.get("dev"), optimise)
+    dev = None
+    if dataset.dev is not None:
+        dev = _predict(model, dataset.dev, settings, suggestions.get("dev"))
     inputs = {"dataset": dataset.checksum, "model": model.checksum}
-    if ranking is not None:
+    if predicted.ranking is not None:
         inputs["reranker"] = model.reranker.checksum
-    about = {"core_seconds": core_seconds, "parameters": {"top_k": ids.shape[1]}, "inputs": inputs}
-    return Predictions(ids, scores, seconds, threads, ranking=ranking, dev=dev, **about)
+    return Predictions(
+        predicted.ids,
+        predicted.scores,
+        seconds,
+        threads,
+        ranking=predicted.ranking,
+        dev=dev,
+        core_seconds=core_seconds,
+        parameters={"top_k": predicted.ids.shape[1]},
+        inputs=inputs,
+    )
 
 
-def _predict(model, split, k, threads, suggestions, optimise):
+def _predict(
+    model: Model,
+    split: Split,
+    settings: _PredictionSettings,
+    suggestions: Mapping[str, Suggestions] | None,
+) -> PredictedLabels:
+    k = settings.k
     X = model.instances(split)
     if not model.probabilistic:
-        return PredictedLabels(*model.top_k(X, k, threads, quiet=False))
-    ranking = model.ranking(X, k, threads, quiet=False, suggestions=suggestions)
-    ids = ranking.ids[:, :k]
-    scores = ranking.probabilities[:, :k]
-    if optimise is not None:
-        ids, scores = choose_labels_for_macro_f1(
-            *(values[:, : max(k, N_CANDIDATES)] for values in ranking[:2]), k
-        )
-    return PredictedLabels(ids, scores, ranking)
+        ids, scores = model.top_k(X, k, settings.threads, quiet=False)
+        return PredictedLabels(ids, scores)
+    ranking = model.ranking(X, k, settings.threads, quiet=False, suggestions=suggestions)
+    if settings.optimise is None:
+        return PredictedLabels(ranking.ids[:, :k], ranking.probabilities[:, :k], ranking)
+    n_candidates = max(k, N_CANDIDATES)
+    ids, probabilities = choose_labels_for_macro_f1(
+        ranking.ids[:, :n_candidates], ranking.probabilities[:, :n_candidates], k
+    )
+    return PredictedLabels(ids, probabilities, ranking)

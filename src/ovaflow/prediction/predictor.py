@@ -1,11 +1,10 @@
-"""A model at work: texts or features in, labels with scores out."""
+"""The predictor: labels with scores of texts or features, by an open model."""
 
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, lru_cache
-from itertools import repeat
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -17,8 +16,7 @@ from ovaflow.dataset.dataset import Split
 from ovaflow.features.columns import count_column_features
 from ovaflow.features.normalize import make_model_features
 from ovaflow.features.tfidf import Features, TfIdf, apply_tfidf_to_counts
-from ovaflow.features.tokens import make_tokens_from_counts, tokenize_in_batches
-from ovaflow.features.tokens import remove_words as tokens_without
+from ovaflow.features.tokens import make_tokens_from_counts, remove_words, tokenize_in_batches
 from ovaflow.labels.choice import LabelFinder
 from ovaflow.model.index import index_path
 from ovaflow.model.model_file import Model, open_any_model
@@ -28,7 +26,7 @@ from ovaflow.prediction.languages import find_names_in_language
 from ovaflow.prediction.predictions import attach_second_stage
 from ovaflow.prediction.question import (
     Question,
-    RankedAnswers,
+    RankedLabels,
     estimate_missed_labels,
     make_answers,
 )
@@ -38,21 +36,20 @@ from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.suggestions import Suggestions
 from ovaflow.sparse.csr import CSR, from_scipy, select_columns
 
-_CHOICES = 64
-"""How many choices of labels are remembered; each is a byte for each label."""
+_CACHED_CHOICES = 64
+"""Number of choices of labels that are cached; each takes a byte for each label."""
 
-_SEVERAL = 10
-"""So many rows do not all have length 1 by chance."""
+_MIN_CHECKED_ROWS = 10
+"""Fewer rows may all have length 1 by chance, so their lengths are not checked."""
 
 
 class FeaturesAndFamiliarity(NamedTuple):
-    """Features of instances, and where they are texts how familiar each is, and the columns that
-    each lacks.
-    """
+    """Features of instances, and if they are texts their familiarity."""
 
     X: CSR
     familiarity: Familiarity | None = None
-    missing: list[list[str]] | None = None  # None where no columns are read
+    # names of the columns that each instance lacks; None if the model reads no columns
+    missing: list[list[str]] | None = None
 
 
 class Predictor:
@@ -63,7 +60,7 @@ class Predictor:
     Parameters
     ----------
     model : ovaflow.model.model_file.Model
-        Of any method; :meth:`open` reads one.
+        A model of any method; :meth:`open` reads one.
     """
 
     def __init__(self, model: Model) -> None:
@@ -71,10 +68,11 @@ class Predictor:
         self._names: Sequence[str] | None = None
         self._finder: LabelFinder | None = None
         self._languages: dict[str, Self] = {}
+        # bool (l,): the only labels that are predicted; None: all
         self._offered: np.ndarray | None = None
 
     @classmethod
-    def open(cls, path: StrPath, reranker: StrPath | None = None, rerank: bool = True) -> Self:
+    def open(cls, path: StrPath, reranker: StrPath | None = None, *, rerank: bool = True) -> Self:
         """Open a model file, with its second stage.
 
         Parameters
@@ -100,10 +98,9 @@ class Predictor:
         return cls(attach_second_stage(model, reranker) if rerank else model)
 
     def prepare(self) -> None:
-        """Make ready for many calls: load kernels, names and, unless it lies on disk, build the
-        index.
+        """Prepare for many calls: load kernels and names, and build the index if it is not on disk.
 
-        Without it the first calls are slower, and the 17th instance builds the index in memory.
+        Otherwise the first calls are slower, and the 17th instance builds the index in memory.
         """
         self.model.prepare_for_single()
         if self.takes_text:
@@ -116,7 +113,7 @@ class Predictor:
 
     @property
     def label_uris(self) -> Sequence[str]:
-        """URIs of the labels, in id order; empty where they are of no subject vocabulary."""
+        """URIs of the labels, in id order; empty without a subject vocabulary."""
         return self.model.label_uris
 
     @property
@@ -136,18 +133,18 @@ class Predictor:
 
     @property
     def takes_text(self) -> bool:
-        """Whether the model was made from texts."""
+        """True if the model was made from texts."""
         return "token_pattern" in self.model.transform
 
     def from_texts(self, texts: Iterable[str], beside: Sequence[tuple] | None = None) -> CSR:
-        """Features of texts.
+        """Make the features of texts.
 
         Parameters
         ----------
         texts : iterable of str
             Read once.
         beside : sequence of tuple, optional
-            What each record has in the model's columns of numbers and categories, by
+            Values of each record in the model's columns of numbers and categories, by
             :meth:`beside`; none by default.
 
         Returns
@@ -163,20 +160,18 @@ class Predictor:
 
     @property
     def columns(self) -> Sequence[str]:
-        """Names of the columns of numbers and categories that the model reads beside texts."""
-        return (
-            self.transform.columns.column_names
-            if self.takes_text and self.transform.columns
-            else ()
-        )
+        """Names of the columns of numbers and categories that the model reads next to texts."""
+        if not self.takes_text or not self.transform.columns:
+            return ()
+        return self.transform.columns.column_names
 
     def beside(self, record: Mapping[str, Any]) -> tuple:
-        """What a record has in these columns, for :meth:`from_texts`.
+        """Return the values of a record in :attr:`columns`, for :meth:`from_texts`.
 
         Parameters
         ----------
         record : mapping of str to object
-            Values by column; None, or no entry, where there is none.
+            Values by column; a missing value is None, or has no entry.
 
         Returns
         -------
@@ -185,14 +180,16 @@ class Predictor:
         Raises
         ------
         ValueError
-            If a number is none.
+            If the value of a column of numbers is not a number.
         """
-        return self.transform.columns.values_of(record) if self.transform.columns else ()
+        if not self.transform.columns:
+            return ()
+        return self.transform.columns.values_of(record)
 
     def read_texts(
         self, texts: Iterable[str], beside: Sequence[tuple] | None = None
     ) -> FeaturesAndFamiliarity:
-        """Features of texts, and how familiar each text is.
+        """Make the features of texts, and measure the familiarity of each text.
 
         Parameters
         ----------
@@ -213,44 +210,46 @@ class Predictor:
         if not self.takes_text:
             message = "was trained on features, so it cannot read texts"
             raise InputError(message, path=self.model.path, remedy="give it features")
-        plain = map(remove_markup, texts) if self.model.transform.get("html") else texts
+        if self.model.transform.get("html"):
+            texts = (remove_markup(text) for text in texts)
         familiar: list[Familiarity] = []
-        further = iter(beside or ())
+        remaining_values = iter(beside or ())
 
-        def parts() -> Iterator[Features]:
+        def make_batches() -> Iterator[Features]:
             left_out = frozenset(self.transform.left_out)
-            for all_tokens in tokenize_in_batches(plain, quiet=True):
-                # strings are made once of what is looked up several times
+            for all_tokens in tokenize_in_batches(texts, quiet=True):
+                # words are looked up several times, so their strings are decoded only once
                 all_tokens = all_tokens._replace(words=list(all_tokens.words))
-                tokens = tokens_without(all_tokens, left_out)
+                tokens = remove_words(all_tokens, left_out)
                 terms = self.transform.find_terms(tokens.words)
-                familiar.append(Familiarity.of(all_tokens, tokens, terms))
-                values = [next(further, ()) for _ in tokens.indptr[1:]] if self.columns else None
+                familiar.append(Familiarity.measure(all_tokens, tokens, terms.starts))
+                values = None
+                if self.columns:
+                    values = [next(remaining_values, ()) for _ in tokens.indptr[1:]]
                 X, norms = self.transform.features_of(tokens, terms, values)
                 yield Features(self.model.with_tokens(X, tokens), norms)
 
-        X = self.transform.stack(parts()).X._replace(n_columns=self.model.n_columns)
+        X = self.transform.stack(make_batches()).X._replace(n_columns=self.model.n_columns)
         missing = None
         if self.transform.columns:
-            missing = [
-                self.transform.columns.list_missing(values) for values in beside or [()] * X.n_rows
-            ]
-        return FeaturesAndFamiliarity(X, Familiarity.together(familiar), missing)
+            all_values = beside or [()] * X.n_rows
+            missing = [self.transform.columns.list_missing(values) for values in all_values]
+        return FeaturesAndFamiliarity(X, Familiarity.concatenate(familiar), missing)
 
     @cached_property
     def usual(self) -> UsualTexts:
-        """What is usual for texts like those of the training."""
+        """Unknown words and languages of texts like those of training."""
         return read_usual_texts(self.model)
 
     def from_features(self, rows: Iterable[dict[str | int, float]]) -> CSR:
-        """Features as the model's dataset has them, from values as its source had them.
+        """Make the features of the model's dataset from values as its source had them.
 
         Parameters
         ----------
         rows : iterable of dict
             Value of each feature that is not 0, by name, or by id where the
             model's source had no names. For a model made from texts they are
-            counts of tokens, and unknown tokens are left out, as those of a text are.
+            counts of tokens, and unknown tokens are ignored.
 
         Returns
         -------
@@ -271,16 +270,18 @@ class Predictor:
                     columns.append(column)
                     values.append(_finite(feature, value))
             ends.append(len(values))
-        data = np.array(values, np.float32), np.array(columns, np.int32), np.array(ends, np.int64)
-        return self.transformed(
-            from_scipy(scipy.sparse.csr_array(data, shape=(len(ends) - 1, self.n_source_features)))
+        arrays = (
+            np.array(values, np.float32),
+            np.array(columns, np.int32),
+            np.array(ends, np.int64),
         )
+        shape = (len(ends) - 1, self.n_source_features)
+        return self.transformed(from_scipy(scipy.sparse.csr_array(arrays, shape=shape)))
 
     def from_split(self, split: Split) -> CSR:
-        """Features of a dataset's instances as the model takes them.
+        """Make the features of a dataset's instances for the model.
 
-        Those of the file, ``split.X``, are scaled to length 1 where FastXML needs them as they were
-        before.
+        Features in the file, ``split.X``, are scaled to length 1; FastXML needs them unscaled.
 
         Parameters
         ----------
@@ -294,8 +295,7 @@ class Predictor:
         return self.model.instances(split)
 
     def transformed(self, matrix: CSR) -> CSR:
-        """What the model's dataset made of its source's features: weights, lengths and the bias
-        feature.
+        """Weigh and scale features of the source as in the model's dataset, and add the bias.
 
         Parameters
         ----------
@@ -318,7 +318,8 @@ class Predictor:
         if self.takes_text or settings.get("tfidf"):
             idf = self.transform.idf if self.takes_text else self.model.idf
             matrix, _ = apply_tfidf_to_counts(matrix, settings["sublinear"], idf)
-        normalize, unscaled = (settings.get(name, False) for name in ("normalize", "unscaled"))
+        normalize = settings.get("normalize", False)
+        unscaled = settings.get("unscaled", False)
         n = matrix.n_rows
         columns = self.transform.columns if self.takes_text else None
         further = columns and columns.transform([()] * n, n)
@@ -327,12 +328,12 @@ class Predictor:
         )
 
     def in_language(self, language: str) -> Self:
-        """The same model with names of labels in a language.
+        """Return the same model with names of labels in a language.
 
         Parameters
         ----------
         language : str
-            As the vocabulary has it, such as ``"sv"``.
+            Code of a language of the vocabulary, such as ``"sv"``.
 
         Returns
         -------
@@ -354,21 +355,22 @@ class Predictor:
 
     @property
     def finder(self) -> LabelFinder:
-        """Labels by name, in this language and in the model's, URI, pattern and group."""
+        """Finder of labels by URI, pattern, group, and name in this language or the model's."""
         if self._finder is None:
             names = self.model.names
             self._finder = LabelFinder(names.labels, names.uris, names.groups, self._names or ())
         return self._finder
 
     def allowed(self, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> np.ndarray:
-        """Which labels to predict, for :meth:`top_k`.
+        """Select the labels to predict, for :meth:`top_k`.
 
         Parameters
         ----------
         include : sequence of str
             Names, URIs, patterns with ``*``, and URIs of groups of the vocabulary; empty: all
-        labels. exclude : sequence of str
-            Likewise; left out, also of those to include.
+            labels.
+        exclude : sequence of str
+            Likewise; labels that are left out, also of those to include.
 
         Returns
         -------
@@ -387,12 +389,13 @@ class Predictor:
         return allowed
 
     def offering(self, offered: np.ndarray) -> Self:
-        """The same model, which predicts no other labels.
+        """Return the same model, which predicts only some labels.
 
         Parameters
         ----------
         offered : ndarray of bool, shape (l,)
-            Such as :meth:`allowed` returns. What is asked can leave out more, but bring none back.
+            These labels, as :meth:`allowed` returns them. A question can leave out more of them,
+            but not bring others back.
 
         Returns
         -------
@@ -412,20 +415,21 @@ class Predictor:
         suggestions: Mapping[str, Suggestions] | None = None,
         allowed: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Best labels of each instance.
+        """Find the best labels of each instance.
 
         Parameters
         ----------
         X : CSR, shape (n, d)
             Made by :meth:`from_texts`, :meth:`from_features` or :meth:`from_split`.
         k : int
-            Labels of each instance.
+            Number of labels of each instance.
         threads : int
-            They change no result.
+            Number of threads; they change no result.
         suggestions : mapping of str to Suggestions, optional
-            Of other programs for these instances, by the names that the second stage was fitted
-        with. allowed : ndarray of bool, shape (l,), optional
-            Which labels to predict, see :meth:`allowed`; all by default.
+            Suggestions of other programs for these instances, by the names that the second stage
+            was fitted with.
+        allowed : ndarray of bool, shape (l,), optional
+            Labels to predict, see :meth:`allowed`; all by default.
 
         Returns
         -------
@@ -448,46 +452,48 @@ class Predictor:
         question: Question,
         threads: int = 1,
         suggestions: Mapping[str, Suggestions] | None = None,
-    ) -> RankedAnswers:
-        """The labels from which a question is answered, see
-        :func:`ovaflow.prediction.question.answers_of`.
+    ) -> RankedLabels:
+        """Rank the labels of each instance for :func:`ovaflow.prediction.question.make_answers`.
+
+        Parameters are those of :meth:`answer`.
         """
         question.require(self.model)
-        read = FeaturesAndFamiliarity(instances) if isinstance(instances, CSR) else instances
+        read = instances
+        if not isinstance(read, FeaturesAndFamiliarity):
+            read = FeaturesAndFamiliarity(read)
         allowed = self.allowed_labels(question)
-        k = question.ranked(self.model)
+        k = question.count_ranked(self.model)
         ids, scores = self.top_k(read.X, k, threads, suggestions, allowed)
-        return RankedAnswers(
-            ids, scores, estimate_missed_labels(self.model, allowed, k), list(self._about(read))
-        )
+        missed = estimate_missed_labels(self.model, allowed, k)
+        return RankedLabels(ids, scores, missed, self._make_instance_fields(read))
 
-    def _about(self, read: FeaturesAndFamiliarity) -> Iterator[dict[str, Any]]:
-        """Fields of the answer to each instance that do not depend on labels."""
-        n = read.X.n_rows
-        familiar = (
-            repeat(UNKNOWN_FAMILIARITY, n)
-            if read.familiarity is None
-            else read.familiarity.fields(self.usual.languages)
-        )
-        missing = (
-            repeat({}, n)
-            if read.missing is None
-            else ({"missing": names} for names in read.missing)
-        )
-        for features, known, lacking in zip(
-            count_known_features(self, read.X).tolist(), familiar, missing, strict=True
-        ):
-            yield {"features": features} | known | lacking
+    def _make_instance_fields(self, read: FeaturesAndFamiliarity) -> list[dict[str, Any]]:
+        """Make the fields of the answer to each instance that do not depend on labels."""
+        fields = []
+        for n_features in count_known_features(self, read.X).tolist():
+            fields.append({"features": n_features})
+        if read.familiarity is None:
+            for of_instance in fields:
+                of_instance |= UNKNOWN_FAMILIARITY
+        else:
+            familiar = read.familiarity.make_fields(self.usual.languages)
+            for of_instance, familiarity in zip(fields, familiar, strict=True):
+                of_instance |= familiarity
+        if read.missing is not None:
+            for of_instance, names in zip(fields, read.missing, strict=True):
+                of_instance["missing"] = names
+        return fields
 
     def allowed_labels(self, question: Question) -> np.ndarray | None:
-        """Which labels a question allows, as :meth:`allowed`; None: all."""
+        """Select the labels that a question allows, as :meth:`allowed`; None: all."""
         if not question.chooses_labels:
             return self._offered
         return self._chosen(tuple(question.include), tuple(question.exclude))
 
     @cached_property
     def _chosen(self) -> Any:
-        return lru_cache(_CHOICES)(self.allowed)
+        """:meth:`allowed` with a cache."""
+        return lru_cache(_CACHED_CHOICES)(self.allowed)
 
     def answer(
         self,
@@ -503,16 +509,16 @@ class Predictor:
         ----------
         instances : CSR of shape (n, d), FeaturesAndFamiliarity, or iterable of str
             Features, by :meth:`from_texts`, :meth:`from_features` or :meth:`from_split`; what
-            :meth:`read_texts` returns; or texts. Of features alone an answer does not say how
-            familiar they are.
+            :meth:`read_texts` returns; or texts. Answers to features do not say how familiar these
+            are.
         question : Question, optional
-            What is asked.
+            The question.
         threads : int
-            They change no result.
+            Number of threads; they change no result.
         suggestions : mapping of str to Suggestions, optional
             As for :meth:`top_k`.
         **asked
-            In place of ``question`` its fields, such as ``top_k=3, fit=True``.
+            Fields of the question, such as ``top_k=3, fit=True``, in place of ``question``.
 
         Yields
         ------
@@ -522,26 +528,25 @@ class Predictor:
         Raises
         ------
         InputError
-            If the model cannot answer, or a label is none of its labels.
+            If the model cannot answer, or has no such label.
         """
         question = question or Question.model_validate(asked)
         named = self if question.language is None else self.in_language(question.language)
-        read = (
-            instances
-            if isinstance(instances, CSR | FeaturesAndFamiliarity)
-            else self.read_texts(instances)
-        )
-        return make_answers(named, question, named.rank(read, question, threads, suggestions))
+        read = instances
+        if not isinstance(read, CSR | FeaturesAndFamiliarity):
+            read = self.read_texts(read)
+        ranked = named.rank(read, question, threads, suggestions)
+        return make_answers(named, question, ranked)
 
     def scores(self, X: CSR, labels: ArrayLike) -> np.ndarray:
-        """Scores of chosen labels, by the model without its second stage.
+        """Compute the scores of some labels by the model without its second stage.
 
         Parameters
         ----------
         X : CSR, shape (n, d)
             Made by :meth:`from_texts`, :meth:`from_features` or :meth:`from_split`.
         labels : array_like of int, shape (m,)
-            Their ids.
+            Ids of the labels.
 
         Returns
         -------
@@ -551,7 +556,7 @@ class Predictor:
         Raises
         ------
         InputError
-            If one of these ids is not a label's.
+            If there is no label with one of these ids.
         """
         self._require_features(X)
         chosen = np.asarray(labels, np.int32).reshape(-1)
@@ -563,12 +568,12 @@ class Predictor:
 
     @cached_property
     def transform(self) -> TfIdf:
-        """How texts become features."""
+        """The transformation of texts to features."""
         return TfIdf.from_parameters(self.model.transform, self.feature_names, self.model.idf)
 
     @property
     def n_source_features(self) -> int:
-        """Number of features without those of columns beside texts, and the bias feature."""
+        """Number of features without the bias feature and those of columns next to texts."""
         return self.model.n_word_features
 
     def _require_features(self, X: CSR) -> None:
@@ -577,11 +582,14 @@ class Predictor:
             raise ValueError(
                 f"instances have {X.n_columns} columns, the model takes {self.model.n_columns}: {made}"
             )
-        if self.model.transform.get("unscaled") and X.n_rows >= _SEVERAL:
+        if self.model.transform.get("unscaled") and X.n_rows >= _MIN_CHECKED_ROWS:
             squares = X.to_scipy().power(2).sum(axis=1) - self.model.bias**2
             if np.allclose(squares[squares > 0], 1, atol=1e-4):
-                message = "all rows have length 1, but this model was trained on rows before they were scaled: "
-                warnings.warn(message + "Predictor.from_split makes them so", stacklevel=3)
+                message = (
+                    "all rows have length 1, but this model was trained on rows before they were "
+                    "scaled: Predictor.from_split makes them so"
+                )
+                warnings.warn(message, stacklevel=3)
 
     def _column(self, feature: str | int) -> int | None:
         if isinstance(feature, str) and self.feature_names:
@@ -612,7 +620,7 @@ def _finite(feature: str | int, value: Any) -> float:
 
 
 def remark_on_memory(predictor: Predictor, left: float) -> str:
-    """A remark on a model that does not fit into the memory left; empty for one that does."""
+    """Return a remark if a model does not fit into the memory left, in bytes; or else ``""``."""
     model = predictor.model
     paths = [model.path, index_path(model.path)]
     if isinstance(model, RerankedModel):
@@ -621,20 +629,25 @@ def remark_on_memory(predictor: Predictor, left: float) -> str:
     size = sum(path.stat().st_size for path in files)
     if size <= left:
         return ""
-    amounts = f"{' and '.join(map(str, files))} take {size / 1e9:.1f} GB of memory, {left / 1e9:.1f} GB are left"
-    return f"{amounts}: predictions will wait for the disk; free memory, or make the model smaller (ovaflow prune)"
+    names = " and ".join(str(path) for path in files)
+    return (
+        f"{names} take {size / 1e9:.1f} GB of memory, {left / 1e9:.1f} GB are left: predictions "
+        "will wait for the disk; free memory, or make the model smaller (ovaflow prune)"
+    )
 
 
 def count_known_features(predictor: Predictor, X: CSR) -> np.ndarray:
-    """Number of features of each instance besides those of columns and the bias feature, int64
-    (n,).
+    """Count the features of each instance, except the bias feature and those of columns.
+
+    Returns int64 (n,).
     """
     first = predictor.model.n_word_features
-    n = count_column_features(predictor.model.transform)
-    beside = select_columns(X, first, first + n)
-    return np.diff(X.indptr) - np.diff(beside.indptr) - (predictor.model.bias != 0)
+    n_column_features = count_column_features(predictor.model.transform)
+    of_columns = select_columns(X, first, first + n_column_features)
+    n_bias = int(predictor.model.bias != 0)
+    return np.diff(X.indptr) - np.diff(of_columns.indptr) - n_bias
 
 
 def count_texts_without_words(predictor: Predictor, X: CSR) -> int:
-    """Number of texts, with features X, that have no word the model knows."""
+    """Count the texts, with features X, that have no word the model knows."""
     return int(np.count_nonzero(count_known_features(predictor, X) == 0))

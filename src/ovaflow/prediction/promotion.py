@@ -1,4 +1,4 @@
-"""The model in use: a link to its folder, next to which each promoted model has its own folder."""
+"""The model in use: a link to its folder, next to the folders of all promoted models."""
 
 import contextlib
 import fcntl
@@ -6,19 +6,27 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
-from ovaflow.model.model_file import open_any_model
+from ovaflow.model.model_file import Model, open_any_model
 from ovaflow.prediction.model_folder import MODEL_NAME, list_model_files
 from ovaflow.prediction.predictions import attach_second_stage
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 
-_PARTIAL = ".promoting"
+_UNFINISHED_SUFFIX = ".promoting"
+"""Ending of the names of folders of unfinished promotions."""
 
 
-def find_model_in_use(link):
-    """The model file to which a link leads; None before the first one is promoted."""
+def find_model_in_use(link: Path) -> Path | None:
+    """Find the model file to which a link leads; None before the first one is promoted.
+
+    Raises
+    ------
+    InputError
+        If the path is not a link, or leads to no model.
+    """
     if not os.path.lexists(link):
         return None
     if not link.is_symlink():
@@ -37,25 +45,27 @@ def find_model_in_use(link):
     return path
 
 
-def read_checksums(model):
-    """Checksums of an open model and of the second stage next to it, which may be unused."""
-    beside = model.path.with_name(FILE_NAME)
-    second = ""
-    if beside.exists():
-        second = Reranker.open_header(beside).checksum
-    return model.checksum, second
+def read_checksums(model: Model) -> tuple[str, str]:
+    """Read the checksums of an open model and of the second stage next to it, or else ``""``.
+
+    The second stage may be unused.
+    """
+    second_stage = model.path.with_name(FILE_NAME)
+    if not second_stage.exists():
+        return model.checksum, ""
+    return model.checksum, Reranker.open_header(second_stage).checksum
 
 
 @contextlib.contextmanager
-def promotion_lock(link):
-    """Wait until no other promotion uses a link, and remove what one that was killed has left.
+def promotion_lock(link: Path) -> Iterator[None]:
+    """Wait until no other promotion uses a link, and remove what a killed promotion left.
 
-    The folder of the link is made if need be, and goes again if nothing was promoted.
+    The folder of the link is made if necessary, and removed again if nothing was promoted.
     """
     made, handle = _lock_folder(link.parent)
     try:
-        for partial in link.parent.glob(f".{link.name}.*{_PARTIAL}"):
-            _remove(partial)
+        for unfinished in link.parent.glob(f".{link.name}.*{_UNFINISHED_SUFFIX}"):
+            _remove(unfinished)
         yield
     finally:
         if made:
@@ -64,8 +74,16 @@ def promotion_lock(link):
         os.close(handle)
 
 
-def _lock_folder(folder):
-    """Whether a folder had to be made, and a descriptor by which it is locked."""
+def _lock_folder(folder: Path) -> tuple[bool, int]:
+    """Lock a folder, which is made if necessary.
+
+    Returns
+    -------
+    made : bool
+        Whether the folder was made.
+    handle : int
+        Descriptor of the locked folder.
+    """
     made = False
     while True:
         try:
@@ -74,71 +92,84 @@ def _lock_folder(folder):
         except FileExistsError:
             if folder.is_file() or (folder.is_symlink() and not folder.is_dir()):
                 raise
-        # whoever made it and promoted nothing may have removed it just now, or while this one waits
+        # another promotion that made the folder and promoted nothing may remove it at any time
         with contextlib.suppress(FileNotFoundError):
             handle = os.open(folder, os.O_RDONLY)
             # network file systems may not lock folders
             with contextlib.suppress(OSError):
                 fcntl.flock(handle, fcntl.LOCK_EX)
-            if _is_at(handle, folder):
+            if _is_open_folder(handle, folder):
                 return made, handle
             os.close(handle)
 
 
-def _is_at(handle, folder):
-    """Whether an open folder is the one that has this path now."""
+def _is_open_folder(handle: int, folder: Path) -> bool:
+    """Return True if an open folder still has this path."""
     try:
         return os.path.samestat(os.fstat(handle), folder.stat())
     except FileNotFoundError:
         return False
 
 
-def promote(model, link):
-    """Copy the files of an open model into a folder, and let the link lead to it; returns the
-    folder.
+def promote(model: Model, link: Path) -> Path:
+    """Copy the files of an open model into a new folder, and let the link lead to it.
+
+    Returns
+    -------
+    Path
+        The new folder.
+
+    Raises
+    ------
+    InputError
+        If the folder exists, or the model has changed since it was opened.
     """
     folder = link.with_name(f"{time.strftime('%Y-%m-%d-%H%M%S')}-{model.checksum[:8]}")
     if folder.exists():
         raise InputError("exists", path=folder, remedy="wait a second, and run the command again")
-    with _partial_of(link) as partial:
-        _copy_files(model, partial / folder.name)
-        copy = attach_second_stage(open_any_model(partial / folder.name / MODEL_NAME))
+    with _make_temporary_folder(link) as temporary:
+        _copy_files(model, temporary / folder.name)
+        copy = attach_second_stage(open_any_model(temporary / folder.name / MODEL_NAME))
         if copy.checksum != model.checksum:
             message = "has changed since it was measured"
             raise InputError(message, path=model.path, remedy="run the command again")
-        # first, so that whoever finds it here knows that the folder is not in use
-        new_link = partial / link.name
+        # the new link is made first: a later promotion that finds it in the temporary folder of a
+        # killed one knows that the folder is not in use
+        new_link = temporary / link.name
         new_link.symlink_to(folder.name)
-        (partial / folder.name).rename(folder)
+        (temporary / folder.name).rename(folder)
         new_link.replace(link)
     return folder
 
 
-def discard_folder(folder, link) -> None:
-    """Remove a folder beside a link, at once for whoever looks for it."""
-    with _partial_of(link) as partial:
-        folder.rename(partial / folder.name)
+def discard_folder(folder: Path, link: Path) -> None:
+    """Remove a folder next to a link; readers see all of it or nothing."""
+    with _make_temporary_folder(link) as temporary:
+        folder.rename(temporary / folder.name)
 
 
 @contextlib.contextmanager
-def _partial_of(link):
-    """A folder for what is unfinished, which the next promotion removes if this one is killed."""
-    partial = Path(tempfile.mkdtemp(prefix=f".{link.name}.", suffix=_PARTIAL, dir=link.parent))
+def _make_temporary_folder(link: Path) -> Iterator[Path]:
+    """Make a folder for unfinished work, which the next promotion removes if this one is killed."""
+    temporary = Path(
+        tempfile.mkdtemp(prefix=f".{link.name}.", suffix=_UNFINISHED_SUFFIX, dir=link.parent)
+    )
     try:
-        yield partial
+        yield temporary
     finally:
-        _remove(partial)
+        _remove(temporary)
 
 
-def _copy_files(model, folder) -> None:
+def _copy_files(model: Model, folder: Path) -> None:
     for name, path in list_model_files(model).items():
         copy = folder / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
 
 
-def _remove(partial) -> None:
+def _remove(temporary: Path) -> None:
     """Remove an unfinished promotion, and its folder if no link leads there yet."""
-    for link in filter(Path.is_symlink, partial.iterdir()):
-        shutil.rmtree(partial.parent / link.readlink(), ignore_errors=True)
-    shutil.rmtree(partial)
+    for path in temporary.iterdir():
+        if path.is_symlink():
+            shutil.rmtree(temporary.parent / path.readlink(), ignore_errors=True)
+    shutil.rmtree(temporary)

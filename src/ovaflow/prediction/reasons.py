@@ -1,6 +1,7 @@
-"""Why labels are suggested: what their scores are made of, and the evidence of the second stage in
-words.
-"""
+"""Reasons of suggested labels: the parts of their scores, and the evidence of the second stage."""
+
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -8,72 +9,116 @@ from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.answer import shorten_float
 from ovaflow.prediction.explained_label import ExplainedLabel
 from ovaflow.prediction.explanation import (
+    LabelContributions,
+    Spans,
     compute_contributions,
     find_spans,
     get_display_name,
     locate_contributions,
     make_label_entry,
 )
+from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.candidates import Candidates
 from ovaflow.reranking.evidence.kind import ExplainedText
 from ovaflow.reranking.evidence.kinds import find_explained_kinds
 from ovaflow.reranking.evidence.name_in_text import tokens_in
 from ovaflow.settings.predict import N_CANDIDATES
+from ovaflow.sparse.csr import CSR
 
-NO_CANDIDATE: dict = {"probability": None, "evidence": []}
-"""What the second stage says of a label that is none of its candidates."""
+NO_CANDIDATE: dict[str, Any] = {"probability": None, "evidence": []}
+"""Fields of the explanation of a label that is no candidate of the second stage."""
+
+CandidateEvidence = dict[int, dict[str, Any]]
+"""Fields ``probability`` and ``evidence`` of each candidate, by label."""
 
 
-def explain_labels(predictor, x, labels, top, text=None):
-    """Return the :class:`ExplainedLabel` of each label for one instance, its text or features
-    alone.
+def explain_labels(
+    predictor: Predictor, x: CSR, labels: Iterable[int], top: int | None, text: str | None = None
+) -> list[ExplainedLabel]:
+    """Explain the scores of labels for one instance.
 
-    It has ``top`` features of each sign; with a second stage ``probability`` and ``evidence``.
+    Parameters
+    ----------
+    predictor : Predictor
+        The predictor.
+    x : CSR, shape (1, d)
+        The instance.
+    labels : iterable of int
+        Ids of the labels.
+    top : int or None
+        Number of features of each sign that are listed; None: all.
+    text : str, optional
+        The text of the instance, if it is known.
+
+    Returns
+    -------
+    list of ExplainedLabel
+        With a second stage, with ``probability`` and ``evidence``.
     """
-    candidates = {}
+    labels = list(labels)
+    candidates: CandidateEvidence = {}
     if predictor.model.probabilistic:
         candidates = collect_evidence(predictor, x, text, len(labels))
     spans = {} if text is None else find_spans(predictor, text)
-    return [
-        _explained(predictor, compute_contributions(predictor, x, label, top), spans, candidates)
-        for label in labels
-    ]
+    explained = []
+    for label in labels:
+        contributions = compute_contributions(predictor, x, label, top)
+        explained.append(_explain_label(predictor, contributions, spans, candidates))
+    return explained
 
 
-def _explained(predictor, found, spans, candidates):
-    fields = make_label_entry(predictor, found.label) | {
-        "score": found.score,
-        "bias": found.bias,
-        "up": locate_contributions(predictor, found.up, spans),
-        "down": locate_contributions(predictor, found.down, spans),
-        "others": found.others,
+def _explain_label(
+    predictor: Predictor,
+    contributions: LabelContributions,
+    spans: Spans,
+    candidates: CandidateEvidence,
+) -> ExplainedLabel:
+    fields = make_label_entry(predictor, contributions.label) | {
+        "score": contributions.score,
+        "bias": contributions.bias,
+        "up": locate_contributions(predictor, contributions.up, spans),
+        "down": locate_contributions(predictor, contributions.down, spans),
+        "others": contributions.others,
     }
     if predictor.model.probabilistic:
-        fields |= candidates.get(found.label, NO_CANDIDATE)
+        fields |= candidates.get(contributions.label, NO_CANDIDATE)
     return ExplainedLabel.model_validate(fields)
 
 
-def collect_evidence(predictor, x, text=None, amount=0):
-    """Probability and evidence of each candidate of one instance, of ``amount`` at least, by label.
+def collect_evidence(
+    predictor: Predictor, x: CSR, text: str | None = None, amount: int = 0
+) -> CandidateEvidence:
+    """Collect the probability and the evidence of the candidates of one instance, by label.
 
-    Evidence is a list of what there is, each with the name of its ``kind``, its ``text``, and
-    numbers.
+    Evidence is a list of entries, each with the name of its ``kind``, its ``text``, and numbers.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        A predictor with a second stage.
+    x : CSR, shape (1, d)
+        The instance.
+    text : str, optional
+        Its text, if it is known.
+    amount : int
+        Least number of candidates.
     """
-    most = min(max(amount, N_CANDIDATES), predictor.n_labels)
-    ids, probabilities = (row[0] for row in predictor.top_k(x, most))
-    known = ids != NO_LABEL
-    ids = ids[known]
-    reasons = _reasons(predictor, x, text or "", ids)
-    return {
-        label: {"probability": shorten_float(probability), "evidence": evidence}
-        for label, probability, evidence in zip(
-            ids.tolist(), probabilities[known], reasons, strict=True
-        )
-    }
+    n_ranked = min(max(amount, N_CANDIDATES), predictor.n_labels)
+    all_ids, all_probabilities = predictor.top_k(x, n_ranked)
+    is_label = all_ids[0] != NO_LABEL
+    ids = all_ids[0][is_label]
+    probabilities = all_probabilities[0][is_label]
+    evidence = _list_evidence(predictor, x, text or "", ids)
+    collected = {}
+    for label, probability, entries in zip(ids.tolist(), probabilities, evidence, strict=True):
+        collected[label] = {"probability": shorten_float(probability), "evidence": entries}
+    return collected
 
 
-def _reasons(predictor, x, text, ids):
-    """Say what speaks for each of these candidates of one instance."""
+def _list_evidence(
+    predictor: Predictor, x: CSR, text: str, ids: np.ndarray
+) -> list[list[dict[str, Any]]]:
+    """List the evidence about each of some candidates of one instance."""
     model = predictor.model
     evidence = model.reranker.evidence
     texts = evidence.prepare_texts(x, model.first_stage)
@@ -81,13 +126,13 @@ def _reasons(predictor, x, text, ids):
     explained = ExplainedText(
         candidates,
         words=tokens_in(text, model.transform.get("html")),
-        # the names that were looked for, in whatever language they are shown
+        # evidence was computed with the model's names, whatever language shows them
         label_names=model.label_names,
         shown_name=lambda label: get_display_name(make_label_entry(predictor, label)),
     )
-    told = [{} for _ in ids]
+    entries: list[dict[str, dict[str, Any]]] = [{} for _ in ids]
     for kind, words in find_explained_kinds(evidence.kinds):
-        for by_kind, reason in zip(told, kind.reasons(explained), strict=True):
-            if reason and words.superseded_by not in by_kind:
-                by_kind[kind.name] = {"kind": kind.name, **reason}
-    return [list(by_kind.values()) for by_kind in told]
+        for entries_by_kind, reason in zip(entries, kind.reasons(explained), strict=True):
+            if reason and words.superseded_by not in entries_by_kind:
+                entries_by_kind[kind.name] = {"kind": kind.name, **reason}
+    return [list(entries_by_kind.values()) for entries_by_kind in entries]

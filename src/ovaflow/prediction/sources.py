@@ -1,14 +1,19 @@
-"""Instances to predict, read as the model's data were: files or standard input, in any format, a
-few at a time.
+"""Instances to predict, read in batches from files or standard input in any format.
+
+Files are read with the settings of the model's data.
 """
 
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
-from ovaflow.console.errors import InputError
+import numpy as np
+
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.dataset.vectors import stack_vectors
-from ovaflow.prediction.predictor import FeaturesAndFamiliarity
+from ovaflow.model.model_file import Model
+from ovaflow.prediction.predictor import FeaturesAndFamiliarity, Predictor
 from ovaflow.reading.columns import split_column_names
 from ovaflow.reading.feature_columns import COLUMN_KINDS, FeatureColumn, make_feature_columns
 from ovaflow.reading.foreign import refuse_foreign
@@ -18,250 +23,313 @@ from ovaflow.reading.streams import RecordFile, find_matching_paths
 from ovaflow.records.source import make_reading
 from ovaflow.settings.prepare import PrepareSource
 from ovaflow.settings.source import ReadTexts
-from ovaflow.sparse.csr import from_scipy
+from ovaflow.sparse.csr import CSR, from_scipy
 
 STDIN = RecordFile.STDIN
 LINES_FORMAT = "lines"
 READ_FORMATS = (LINES_FORMAT, *FORMATS)
 
-BATCH_SIZE = 512  # most instances scored together
+BATCH_SIZE = 512
+"""Most instances that are scored together."""
+
+# settings that name columns of numbers and categories
+_FEATURE_COLUMN_SETTINGS = tuple(kind.setting for kind in COLUMN_KINDS)
 
 
 class RecordBatch(NamedTuple):
-    """Some instances: what the source calls each, or None; texts None where it has features."""
+    """Some instances to predict."""
 
     read: FeaturesAndFamiliarity
-    names: list
-    texts: list | None
-    kept: list  # texts of further columns
+    names: list[str | None]  # ids of the records
+    texts: list[str] | None  # None where the source has features
+    kept: list[tuple[str, ...]]  # cells of further columns
 
 
-class InputFile(NamedTuple):
-    """Where instances come from, a file or those of a pattern, in which format, and how they are
-    read.
-    """
+class PredictionInput(NamedTuple):
+    """The files of instances to predict, and how they are read."""
 
     files: list[RecordFile]
     format: str
     reading: Reading | None = None
-    first_feature: int = 0
-    repeated: str = "keep"
+    first_feature: int = 0  # number of the first feature in files of features
+    repeated: str = "keep"  # setting for repeated records
 
     @property
     def kind(self) -> Format:
-        return PLAIN_LINES if self.format == LINES_FORMAT else FORMATS[self.format]
+        """The format."""
+        if self.format == LINES_FORMAT:
+            return PLAIN_LINES
+        return FORMATS[self.format]
 
 
-def make_input_file(model, path, kept=(), first_feature=None, **chosen):
-    """How to read a file, or those of a pattern, to predict: as the model's data were, except what
-    is chosen.
+def make_input_file(
+    model: Model,
+    path: StrPath,
+    kept: Sequence[str] = (),
+    first_feature: int | None = None,
+    **chosen: Any,
+) -> PredictionInput:
+    """Choose how to read a file, or the files of a pattern.
+
+    Parameters
+    ----------
+    model : Model
+        The model; files are read with the settings of its data.
+    path : path-like
+        A file, a pattern, or :data:`STDIN`.
+    kept : sequence of str
+        Names of further columns to read.
+    first_feature : int, optional
+        Number of the first feature in files of features; by default that of the model's data.
+    **chosen
+        Settings other than those of the model's data.
     """
     paths = [STDIN] if path == STDIN else find_matching_paths(path)
-    settings = settings_of_file(model, paths[0], **chosen)
+    settings = choose_file_settings(model, paths[0], **chosen)
     if settings.format != LINES_FORMAT and not FORMATS[settings.format].holds_texts:
-        first = model.transform.get("first_feature", 0) if first_feature is None else first_feature
-        return InputFile(list(map(RecordFile, paths)), settings.format, first_feature=first)
-    # a pipe is read only once, so its header cannot tell which commas are in a name
-    quoting = ", names with commas in double quotes" if "," in settings.text_column else ""
-    others = "".join(
-        f"--{name.replace('_', '-')}, " for name in _BESIDE if getattr(settings, name, None)
-    )
+        if first_feature is None:
+            first_feature = model.transform.get("first_feature", 0)
+        files = [RecordFile(each) for each in paths]
+        return PredictionInput(files, settings.format, first_feature=first_feature)
     reading = make_reading(
         settings.model_copy(update={"id_column": chosen.get("id_column")}),
         labels=[],
         kept=tuple(kept),
-        # a column of labels names no records
-        default_ids=tuple(
-            name for name in list_id_columns(model) if name not in list_label_columns(model)
-        ),
+        default_ids=_list_default_id_columns(model),
         weighted=weighs_columns(model),
-        remedy=f"name it with --text-column, {others}--id-column or --keep{quoting}",
+        remedy=_make_columns_remedy(settings),
         early=True,
     )
     files = [RecordFile(each, reading.encoding) for each in paths]
-    # vectors are never taken together
-    return InputFile(
-        files, settings.format, reading, repeated="keep" if reading.vectors else settings.repeated
-    )
+    # vectors are never merged
+    repeated = "keep" if reading.vectors else settings.repeated
+    return PredictionInput(files, settings.format, reading, repeated=repeated)
 
 
-def settings_of_file(model, path, **chosen):
-    """Settings to read a file with: those of the model's data, except what is chosen."""
+def _make_columns_remedy(settings: PrepareSource) -> str:
+    """Make the remedy for a missing column: the options that name columns."""
+    options = ["--text-column"]
+    for name in _FEATURE_COLUMN_SETTINGS:
+        if getattr(settings, name, None):
+            options.append(f"--{name.replace('_', '-')}")
+    options.append("--id-column")
+    remedy = f"name it with {', '.join(options)} or --keep"
+    if "," in settings.text_column:
+        # a pipe is read only once, so its header cannot tell which commas are in a name
+        remedy = f"{remedy}, names with commas in double quotes"
+    return remedy
+
+
+def choose_file_settings(model: Model, path: StrPath, **chosen: Any) -> PrepareSource:
+    """Choose the settings to read a file: those of the model's data, except those chosen."""
     source = model.transform.get("source", {})
-    remembered = {name: source[name] for name in ReadTexts.model_fields if name in source}
+    of_data = {name: source[name] for name in ReadTexts.model_fields if name in source}
     options = {name: value for name, value in chosen.items() if value not in (None, (), [])}
-    _require_as_many(model, remembered, options)
+    _require_same_number(model, of_data, options)
     weights = model.transform["column_weights"] if weighs_columns(model) else []
-    settings = (
-        {"format": choose_format(model, path), "column_weights": weights} | remembered | options
-    )
+    settings: dict[str, Any] = {
+        "format": choose_format(model, path),
+        "column_weights": weights,
+    }
+    settings |= of_data
+    settings |= options
     if settings["format"] in FORMATS and settings["format"] != source.get("format") and not weights:
-        # such as MARC's, whose fields are no names of a table
-        settings |= FORMATS[settings["format"]].columns | options
+        # formats such as MARC have fields that are no columns of the model's data
+        settings |= FORMATS[settings["format"]].columns
+        settings |= options
     return PrepareSource.model_construct(**settings)
 
 
-_BESIDE = tuple(kind.setting for kind in COLUMN_KINDS)
-
-
-def _require_as_many(model, remembered, options) -> None:
-    """Refuse other columns of numbers or categories than one for each of the model's."""
-    for name in filter(options.get, _BESIDE):
-        theirs, ours = (split_column_names(each.get(name) or "") for each in (remembered, options))
-        if len(ours) != len(theirs):
+def _require_same_number(model: Model, of_data: dict[str, Any], options: dict[str, Any]) -> None:
+    """Raise an InputError unless as many columns of each kind are chosen as the model has."""
+    for name in _FEATURE_COLUMN_SETTINGS:
+        if not options.get(name):
+            continue
+        chosen = split_column_names(options[name])
+        columns = split_column_names(of_data.get(name) or "")
+        if len(chosen) != len(columns):
             message = (
-                f"{len(ours)} {name} ({options[name]}), the model has {', '.join(theirs) or 'none'}"
+                f"{len(chosen)} {name} ({options[name]}), the model has "
+                f"{', '.join(columns) or 'none'}"
             )
-            raise InputError(
-                message, path=model.path, remedy="name a column for each of these, in their order"
-            )
+            remedy = "name a column for each of these, in their order"
+            raise InputError(message, path=model.path, remedy=remedy)
 
 
-def choose_format(model, path):
-    """Format of a file for a model: that of its data where the names end alike, else as the name
-    says, else lines.
+def choose_format(model: Model, path: StrPath) -> str:
+    """Choose the format of a file for a model.
+
+    It is that of the model's data if the names end alike, or else that of the name's ending, or
+    else lines of text (or features in the format of svmlight).
     """
     takes_text = "token_pattern" in model.transform
+    default = LINES_FORMAT if takes_text else "svmlight"
     if path == STDIN:
-        return LINES_FORMAT if takes_text else "svmlight"
+        return default
     if takes_text and Path(path).is_dir():
         return "annif"
     source = model.transform.get("source", {})
-    trained = source.get("format")
+    data_format = source.get("format")
     ending = file_ending(path)
     names = source.get("files", {}).get("train", {}).get("name", "").split(", ")
-    if trained in FORMATS and any(
-        ending == file_ending(name) or fnmatch(Path(path).name, name) for name in names
-    ):
-        return trained
+    if data_format in FORMATS:
+        for name in names:
+            if ending == file_ending(name) or fnmatch(Path(path).name, name):
+                return data_format
     refuse_foreign(path)
-    named = guess_format(path)
-    if named == "text-tsv" and trained in FORMATS and FORMATS[trained].has_columns:
+    guessed = guess_format(path)
+    if guessed == "text-tsv" and data_format in FORMATS and FORMATS[data_format].has_columns:
         # a table with tabs
         return "csv"
-    if named is not None and not FORMATS[named].is_ambiguous:
-        return named
-    return LINES_FORMAT if takes_text else "svmlight"
+    if guessed is not None and not FORMATS[guessed].is_ambiguous:
+        return guessed
+    return default
 
 
-def list_label_columns(model):
-    """Columns of the labels in these files; ``labels`` where they had no columns."""
+def list_label_columns(model: Model) -> list[str]:
+    """List the columns of labels in files of the model's data; ``labels`` if they had none."""
     return split_column_names(model.transform.get("source", {}).get("labels_column", "labels"))
 
 
-def list_id_columns(model):
-    """Columns that may name the records of a file: that of the model's data, or else id."""
+def list_id_columns(model: Model) -> tuple[str, ...]:
+    """List the columns that may name the records of a file: that of the model's data, and id."""
     column = model.transform.get("source", {}).get("id_column")
-    return ("id",) if column is None else (column, "id")
+    if column is None:
+        return ("id",)
+    return (column, "id")
 
 
-def get_vocabulary_name(model):
-    """Name of the subject vocabulary: that of its file, without suffixes; None without one."""
+def _list_default_id_columns(model: Model) -> tuple[str, ...]:
+    """List the columns that may name records and are not columns of labels."""
+    label_columns = list_label_columns(model)
+    return tuple(name for name in list_id_columns(model) if name not in label_columns)
+
+
+def get_vocabulary_name(model: Model) -> str | None:
+    """Return the name of the subject vocabulary's file, without suffixes; None without one."""
     file = model.transform.get("source", {}).get("files", {}).get("vocabulary")
-    return file and file["name"].split(".")[0]
+    if file is None:
+        return None
+    return file["name"].split(".")[0]
 
 
-def list_text_columns(model):
-    """Columns of the text in the files that a model was trained on; ``text`` where they had no
-    columns.
-    """
+def list_text_columns(model: Model) -> list[str]:
+    """List the columns of text in files of the model's data; ``text`` if they had none."""
     return split_column_names(model.transform.get("source", {}).get("text_column", "text"))
 
 
-def weighs_columns(model):
-    """Whether the model's text columns have weights of their own, so that they stay apart."""
+def weighs_columns(model: Model) -> bool:
+    """Return True if the text columns have weights of their own, so that they are kept apart."""
     return len(model.transform.get("column_weights", ())) > 1
 
 
-def join_text_columns(model, columns):
-    """The text that a model reads, of its columns by name."""
-    return join_fields([columns[name] for name in list_text_columns(model)], weighs_columns(model))
+def join_text_columns(model: Model, columns: dict[str, str]) -> str:
+    """Join texts by column to the text that a model reads."""
+    texts = [columns[name] for name in list_text_columns(model)]
+    return join_fields(texts, weighs_columns(model))
 
 
-def remark_on_columns(model):
-    """What to know before a plain text is given to a model that weighs columns apart; empty for
-    other models.
-    """
+def remark_on_columns(model: Model) -> str:
+    """Return a remark for plain texts to a model that reads several columns, or else ``""``."""
     columns = list_text_columns(model)
     remarks = []
     if weighs_columns(model):
-        counted = f"all words of a plain text count as those of {columns[0]}"
-        remarks.append(f"the model weighs the columns {', '.join(columns)}: {counted}")
-    if beside := NamedColumns.of(model).beside:
         remarks.append(
-            f"the model also reads {', '.join(beside)}, which a plain text lacks: they count as missing"
+            f"the model weighs the columns {', '.join(columns)}: all words of a plain text count "
+            f"as those of {columns[0]}"
+        )
+    feature_columns = NamedColumns.from_model(model).feature_names
+    if feature_columns:
+        remarks.append(
+            f"the model also reads {', '.join(feature_columns)}, which a plain text lacks: they "
+            "count as missing"
         )
     return "; ".join(remarks)
 
 
 class NamedColumns(NamedTuple):
-    """Columns of the records that a model reads."""
+    """The columns of records that a model reads."""
 
-    texts: list[str]
-    columns_beside: tuple[FeatureColumn, ...] = ()
+    texts: list[str]  # names of the columns of text
+    feature_columns: tuple[FeatureColumn, ...] = ()  # columns of numbers and categories
 
     @classmethod
-    def of(cls, model) -> Self:
-        return cls(
-            list_text_columns(model), make_feature_columns(model.transform.get("source", {}).get)
-        )
+    def from_model(cls, model: Model) -> Self:
+        """Return the columns of a model's data."""
+        feature_columns = make_feature_columns(model.transform.get("source", {}).get)
+        return cls(list_text_columns(model), feature_columns)
 
     @property
-    def beside(self) -> list[str]:
-        """Names of the columns beside the text."""
-        return [column.name for column in self.columns_beside]
+    def feature_names(self) -> list[str]:
+        """Names of the columns of numbers and categories."""
+        return [column.name for column in self.feature_columns]
 
     @property
     def by_kind(self) -> dict[str, list[str]]:
-        """Names of the columns: those of texts, and those of each kind beside the text."""
-        names: dict[str, list[str]] = {"texts": self.texts} | {
-            kind.plural: [] for kind in COLUMN_KINDS
-        }
-        for column in self.columns_beside:
+        """Names of the columns of text, and of those of each kind of numbers and categories."""
+        names = {"texts": self.texts}
+        for kind in COLUMN_KINDS:
+            names[kind.plural] = []
+        for column in self.feature_columns:
             names[column.kind.plural].append(column.name)
         return names
 
 
-def read_record_batches(source, predictor):
-    """Read instances as batches, which end where the next line would have to be waited for."""
-    if not source.kind.holds_texts:
-        for file in source.files:
-            for X in source.kind.read_batches(
-                file, predictor.n_source_features, source.first_feature
-            ):
-                read = FeaturesAndFamiliarity(predictor.transformed(X))
-                yield RecordBatch(read, [None] * X.n_rows, None, [()] * X.n_rows)
-        return
-    for instances in _batched(source):
+def read_record_batches(source: PredictionInput, predictor: Predictor) -> Iterator[RecordBatch]:
+    """Read instances as batches, which end where the next line is not there yet."""
+    if source.kind.holds_texts:
+        return _read_batches_of_texts(source, predictor)
+    return _read_batches_of_features(source, predictor)
+
+
+def _read_batches_of_features(
+    source: PredictionInput, predictor: Predictor
+) -> Iterator[RecordBatch]:
+    n_features = predictor.n_source_features
+    for file in source.files:
+        for X in source.kind.read_batches(file, n_features, source.first_feature):
+            read = FeaturesAndFamiliarity(predictor.transformed(X))
+            n = X.n_rows
+            yield RecordBatch(read, names=[None] * n, texts=None, kept=[()] * n)
+
+
+def _read_batches_of_texts(source: PredictionInput, predictor: Predictor) -> Iterator[RecordBatch]:
+    has_vectors = source.reading is not None and source.reading.vectors
+    for instances in _divide_into_batches(source):
         texts = [instance.text for instance in instances]
         names = [instance.record for instance in instances]
         kept = [instance.kept for instance in instances]
-        if source.reading.vectors:
-            read = FeaturesAndFamiliarity(transform_vectors(predictor, texts, source.files[0].name))
-            yield RecordBatch(read, names, None, kept)
+        if has_vectors:
+            X = transform_vectors(predictor, texts, source.files[0].name)
+            yield RecordBatch(FeaturesAndFamiliarity(X), names, texts=None, kept=kept)
             continue
         read = predictor.read_texts(texts, [instance.beside for instance in instances])
-        yield RecordBatch(read, names, [text.replace(FIELD_SEPARATOR, " ") for text in texts], kept)
+        shown_texts = [text.replace(FIELD_SEPARATOR, " ") for text in texts]
+        yield RecordBatch(read, names, shown_texts, kept)
 
 
-def transform_vectors(predictor, vectors, path):
-    """Features as the model's dataset has them."""
+def transform_vectors(predictor: Predictor, vectors: list[np.ndarray], path: str) -> CSR:
+    """Transform vectors of a file to features of the model.
+
+    Raises
+    ------
+    InputError
+        If the vectors have another length than those of the model's data.
+    """
     X = from_scipy(stack_vectors(vectors, path))
     if X.n_columns != predictor.n_source_features:
-        message = f"vectors of {X.n_columns} numbers, those of the model have {predictor.n_source_features}"
+        message = (
+            f"vectors of {X.n_columns} numbers, those of the model have "
+            f"{predictor.n_source_features}"
+        )
         raise InputError(message, path=path, remedy="give vectors of the same kind")
     return predictor.transformed(X)
 
 
-def _batched(source):
-    records = _read(source)
+def _divide_into_batches(source: PredictionInput) -> Iterator[list[Any]]:
+    """Yield lists of instances, which end where the next one is not there yet."""
     batch = []
-    if source.repeated != "keep":
-        # the last one may be the same as the first
-        records = (
-            (each, True) for each in merge_repeated((each for each, _ in records), source.repeated)
-        )
-    for instance, ready in records:
+    for instance, ready in _read_merged(source):
         batch.append(instance)
         if len(batch) == BATCH_SIZE or not ready:
             yield batch
@@ -270,8 +338,19 @@ def _batched(source):
         yield batch
 
 
-def _read(source):
-    """Records, and whether the next can be had without waiting for it."""
+def _read_merged(source: PredictionInput) -> Iterator[tuple[Any, bool]]:
+    """Yield records without repeated ones, and whether the next one is there already."""
+    records = _read(source)
+    if source.repeated == "keep":
+        yield from records
+        return
+    # the last record may repeat the first, so no batch can end earlier
+    for instance in merge_repeated((instance for instance, _ in records), source.repeated):
+        yield instance, True
+
+
+def _read(source: PredictionInput) -> Iterator[tuple[Any, bool]]:
+    """Yield records, and whether the next one is there already."""
     for file in source.files:
         for instance in source.kind.read(file, source.reading):
             yield instance, file.ready

@@ -1,45 +1,47 @@
-"""What is usual for a model: how many words of its test texts it does not know, and their
-languages.
-"""
+"""Usual texts of a model: the share of unknown words of its test texts, and their languages."""
+
+from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ovaflow.console.errors import InputError
+from ovaflow.dataset.dataset import Dataset
+from ovaflow.model.model_file import Model
 from ovaflow.prediction.familiarity import find_trained_languages
 from ovaflow.prediction.model_folder import read_metrics
 from ovaflow.sparse.csr import evenly_spaced_numbers
 
-_MOST = 20_000  # test texts that are read again, evenly spread over all
+if TYPE_CHECKING:
+    from ovaflow.prediction.predictor import Predictor
+
+_MAX_TEXTS = 20_000
+"""Number of test texts that are read again, evenly spaced among all."""
 
 
 class UsualTexts(NamedTuple):
-    """Share of unknown words and languages of texts like those of the training; None where they are
-    not known.
-    """
+    """Share of unknown words, and languages, of texts like those of training; None if not known."""
 
     unknown_share: float | None = None
-    languages: tuple | None = None  # the most frequent first
+    languages: tuple[str, ...] | None = None  # the most frequent first
 
 
-def count_test_texts(dataset, predictor):
-    """Count words and languages of the test texts, for metrics.json; empty where the model reads no
-    texts.
-    """
+def count_test_texts(dataset: Dataset, predictor: Predictor) -> dict[str, Any]:
+    """Count words and languages of the test texts, for metrics.json; empty for features."""
     if not predictor.takes_text:
         return {}
-    texts = dataset.test_texts(evenly_spaced_numbers(dataset.test.X.n_rows, _MOST))
+    texts = dataset.test_texts(evenly_spaced_numbers(dataset.test.X.n_rows, _MAX_TEXTS))
     familiarity = predictor.read_texts(texts).familiarity
     count = familiarity.word_count
-    languages = Counter(filter(None, familiarity.languages))
+    languages = Counter(language for language in familiarity.languages if language)
     return {"words": count.words, "unknown_words": count.unknown, "languages": dict(languages)}
 
 
-def read_usual_texts(model):
-    """Read the :class:`UsualTexts` of an open model from metrics.json next to it."""
-    metrics = {}
-    # answers do not depend on it, so a file of another model or program stops nothing
+def read_usual_texts(model: Model) -> UsualTexts:
+    """Read the usual texts of an open model from metrics.json next to it."""
+    metrics: dict[str, Any] = {}
+    # answers do not depend on these, so a file of another model or program is ignored
     with contextlib.suppress(InputError):
         metrics = read_metrics(model)
     words = metrics.get("words")

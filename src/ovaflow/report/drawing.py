@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import matplotlib
 import matplotlib.axis
@@ -15,7 +15,7 @@ import numpy as np
 from markupsafe import Markup, escape
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import Locator, LogLocator, MaxNLocator, NullFormatter
 
 from ovaflow.report import wording
 from ovaflow.report.tables import make_csv_link
@@ -51,7 +51,7 @@ def _make_variables() -> dict[str, str]:
 
 _VARIABLES = _make_variables()
 
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "font.size": 10.5,
     "text.parse_math": False,
@@ -159,7 +159,7 @@ def draw_figure(
     """
     with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
         canvas = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-        axes = canvas.add_subplot(axes_class=RecordingAxes)
+        axes = cast(RecordingAxes, canvas.add_subplot(axes_class=RecordingAxes))
         paint(axes, *content)
         file = io.StringIO()
         canvas.savefig(file, format="svg", transparent=True, metadata={"Date": None})
@@ -228,6 +228,8 @@ def draw_line(
 ) -> None:
     """Draw a line of a run in the run's colour, under ``name`` or that of the run."""
     x = list(x)
+    # figures show only runs with a number
+    assert run.series is not None
     defaults = {
         "color": get_series_colour(run.series),
         "linewidth": 1.5,
@@ -247,6 +249,7 @@ def spread_runs(n_runs: int, step: float) -> np.ndarray:
 def label_logarithmic_axis(axis: matplotlib.axis.Axis) -> None:
     """Label a logarithmic axis by its limits: powers of ten, 2 and 5 times these, or even steps."""
     low, high = axis.get_view_interval()
+    locator: Locator
     if high > 5 * low:
         multiples = (1, 2, 5) if high < 100 * low else (1,)
         locator = LogLocator(subs=multiples, numticks=10)
@@ -257,7 +260,7 @@ def label_logarithmic_axis(axis: matplotlib.axis.Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def format_logarithmic_tick(value: float, position: int | None = None) -> str:
+def format_logarithmic_tick(value: float, position: float | None = None) -> str:
     """Format the number at a tick: ``0.01``, ``1,000``, or ``10⁻⁶`` instead of many zeros."""
     if value >= 1:
         return f"{value:,.10g}"

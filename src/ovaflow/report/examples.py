@@ -319,10 +319,11 @@ class ExampleTexts:
 
     def describe(self, rows: np.ndarray) -> list[Example]:
         """Describe the test instances in some rows."""
-        texts = self.dataset.test_texts(rows) or [""] * len(rows)
-        records = self.dataset.records("test", rows)
+        numbers = rows.tolist()
+        texts = self.dataset.test_texts(numbers) or [""] * len(numbers)
+        records = self.dataset.records("test", numbers)
         examples = []
-        for row, record, text in zip(rows.tolist(), records, texts, strict=True):
+        for row, record, text in zip(numbers, records, texts, strict=True):
             examples.append(self._make_example(row, record, text))
         return examples
 

@@ -33,7 +33,7 @@ def draw_recall(anchor: str, runs: Sequence[Run]) -> dict[str, Any] | None:
     return {"runs": analysed, "drawing": drawing}
 
 
-def describe_range(group: dict[str, int | None]) -> str:
+def describe_range(group: dict[str, Any]) -> str:
     """Describe a range of numbers: ``1–5``, ``1`` or, without an upper end, ``over 100``."""
     low = group["from"]
     high = group["to"]
@@ -63,7 +63,7 @@ def _paint(axes: RecordingAxes, runs: Sequence[Run], k: int) -> None:
         ylabel=f"recall@{k} in %",
         xticks=range(len(names)),
     )
-    slanted = {}
+    slanted: dict[str, Any] = {}
     if sum(len(name) for name in names) > _MAX_LEVEL_LETTERS:
         slanted = {"rotation": 32, "ha": "right"}
     axes.set_xticklabels(names, **slanted)

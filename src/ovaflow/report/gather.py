@@ -38,9 +38,11 @@ class DatasetResults:
         return self.compared_runs.all
 
     @property
-    def best(self) -> Run | None:
-        """The best run."""
-        return self.compared_runs.best
+    def best(self) -> Run:
+        """The best run; there is one, since all runs on the page have metrics."""
+        best = self.compared_runs.best
+        assert best is not None
+        return best
 
     @property
     def shown_runs(self) -> list[Run]:

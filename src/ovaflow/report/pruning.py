@@ -46,6 +46,8 @@ def _paint(axes: RecordingAxes, runs: Sequence[Run]) -> None:
 
 
 def _paint_run(axes: RecordingAxes, run: Run) -> None:
+    # figures show only runs with a number
+    assert run.series is not None
     points = run.choice_of_pruning["points"]
     mebibytes = [point["model_bytes"] / (1 << 20) for point in points]
     chosen = [point["prune"] for point in points].index(run.choice_of_pruning["chosen"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -57,8 +57,8 @@ def _sort_swept_runs(runs: Sequence[Run]) -> SweptRuns:
     seeds = {run.settings.get("seed") for run in runs}
     key = "seed" if len(seeds) > 1 else "C"
     runs = sorted(runs, key=lambda run: float(run.settings[key]))
-    on_dev = [run.on_dev for run in runs]
-    if None in on_dev:
+    on_dev: list[Run] = [run.on_dev for run in runs if run.on_dev is not None]
+    if len(on_dev) < len(runs):
         return SweptRuns(key, runs, None)
     return SweptRuns(key, on_dev, on_dev[0].metrics["instances"])
 
@@ -101,14 +101,17 @@ STEP_COLUMNS = (
         "labels whose start already met the stopping rule",
     ),
 )
-_SEED_STATISTICS = {"mean": np.mean, "standard deviation": partial(np.std, ddof=1)}
+_SEED_STATISTICS: dict[str, Callable[[list[float]], Any]] = {
+    "mean": np.mean,
+    "standard deviation": partial(np.std, ddof=1),
+}
 
 
 def show_sweeps(anchor: str, results: DatasetResults) -> list[dict[str, Any]]:
     """Show the table and, for sweeps of C, the figure of each sweep."""
     views = []
     for number, (name, sweep) in enumerate(results.sweeps.items(), 1):
-        view = {"name": name, "key": sweep.key, "n_dev": sweep.n_dev}
+        view: dict[str, Any] = {"name": name, "key": sweep.key, "n_dev": sweep.n_dev}
         if sweep.key == "seed":
             view["table"] = _make_seeds_table(name, sweep.runs)
         else:
@@ -148,7 +151,7 @@ def _make_seeds_table(name: str, runs: Sequence[Run]) -> Table:
             values = [column.value(run) for run in runs]
             values = [value for value in values if value is not None]
             statistic = float(compute(values)) if len(values) > 1 else None
-            cells.append(Cell(column.text(statistic), statistic))
+            cells.append(Cell(column.format(statistic), statistic))
         table.rows.append(Row(title, cells, kind="total"))
     return table
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from numbers import Number
+from numbers import Real
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
@@ -61,7 +61,7 @@ class Column(NamedTuple):
     """
 
     title: str
-    value: Callable[[Any], Any] | None  # figure or words of an item
+    value: Callable[[Any], Any] = _no_value  # figure or words of an item
     text: Callable[[Any], str] | None = None  # formats the figure; None: the values are words
     group: str = ""  # adjacent columns of one group share a heading above theirs
     hint: str = ""
@@ -77,6 +77,12 @@ class Column(NamedTuple):
     def words(self) -> bool:
         """True where the values are words instead of figures."""
         return self.text is None
+
+    def format(self, value: Any) -> str:
+        """Format a figure, or return words."""
+        if self.text is None:
+            return value
+        return self.text(value)
 
     @property
     def heading(self) -> str:
@@ -145,7 +151,7 @@ class Table:
             box=rich.box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0)
         )
         rows = [_format_for_terminal(row) for row in self.rows]
-        columns = [Column(self.corner, None), *self.columns]
+        columns = [Column(self.corner), *self.columns]
         for number, column in enumerate(columns):
             widest = max((len(row[number]) for row in rows), default=0)
             lines = [column.group] if column.group else []
@@ -249,13 +255,13 @@ def make_figures_table(
     title: str, corner: str, figures: Sequence[Column], runs: Sequence[Run]
 ) -> Table:
     """Make a table with a column for each run, and a row for each figure that some run has."""
-    columns = [Column(run.name, None, str) for run in runs]
+    columns = [Column(run.name, text=str) for run in runs]
     rows = []
     for figure in figures:
         values = [figure.value(run) for run in runs]
         if any(value is not None for value in values):
             name = f"{figure.group} {figure.title}" if figure.group else figure.title
-            cells = [Cell(figure.text(value), value) for value in values]
+            cells = [Cell(figure.format(value), value) for value in values]
             rows.append(Row(name, cells, hint=figure.hint))
     return Table(corner, columns, rows, title)
 
@@ -268,7 +274,7 @@ def _make_cells(column: Column, items: Sequence[Any]) -> list[Cell]:
     marked = find_surely_best(values, sampled, smaller_is_better=column.smaller_is_better)
     cells = []
     for number, item in enumerate(items):
-        text = column.text(values[number])
+        text = column.format(values[number])
         if text == wording.MISSING:
             cells.append(Cell(text))
             continue
@@ -280,7 +286,7 @@ def _make_cells(column: Column, items: Sequence[Any]) -> list[Cell]:
 
 
 def find_surely_best(
-    values: Sequence[float | None],
+    values: Sequence[Any],
     sampled: Sequence[np.ndarray | None],
     *,
     smaller_is_better: bool = False,
@@ -311,9 +317,7 @@ def find_surely_best(
     return []
 
 
-def find_as_good_as_best(
-    values: Sequence[float | None], sampled: Sequence[np.ndarray | None]
-) -> list[int]:
+def find_as_good_as_best(values: Sequence[Any], sampled: Sequence[np.ndarray | None]) -> list[int]:
     """Find the indices of the largest value, and of those whose difference from it may be chance.
 
     Parameters are those of :func:`find_surely_best`; values without samples do not count.
@@ -349,10 +353,10 @@ def format_csv(columns: Sequence[str], rows: Iterable[Sequence]) -> str:
 def _format_csv_cell(value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, Number):
+    if isinstance(value, Real):
         if not math.isfinite(value):
             return ""
-        if value == int(value):
-            return str(int(value))
+        if value == math.trunc(value):
+            return str(math.trunc(value))
         return f"{value:.10g}"
     return to_csv_cell(wording.plain(str(value), MAX_CSV_TEXT))

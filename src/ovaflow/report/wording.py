@@ -2,6 +2,8 @@
 
 import math
 import unicodedata
+from collections.abc import Callable
+from typing import Any
 
 from ovaflow.console.progress import format_duration
 
@@ -14,27 +16,27 @@ _HIDDEN_CATEGORIES = {"Cc", "Cs", "Co", "Cn"}
 _DIRECTION_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-def _is_missing(number: float | None) -> bool:
-    return number is None or (isinstance(number, float) and math.isnan(number))
+def _is_nan(number: float) -> bool:
+    return isinstance(number, float) and math.isnan(number)
 
 
 def count(number: float | None) -> str:
     """Format a number of things: ``35,116``."""
-    if _is_missing(number):
+    if number is None or _is_nan(number):
         return MISSING
     return f"{round(number):,}"
 
 
 def percent(fraction: float | None, digits: int = 2) -> str:
     """Format a fraction in percent, without the sign: ``62.62``."""
-    if _is_missing(fraction):
+    if fraction is None or _is_nan(fraction):
         return MISSING
     return f"{100 * fraction:.{digits}f}"
 
 
 def decimal(number: float | None) -> str:
     """Format a number with about three significant digits: ``0.043``, ``67.2`` or ``1,240``."""
-    if _is_missing(number):
+    if number is None or _is_nan(number):
         return MISSING
     if number == 0 or not math.isfinite(number):
         return f"{number:g}"
@@ -46,7 +48,7 @@ def decimal(number: float | None) -> str:
 
 def size(n_bytes: float | None) -> str:
     """Format a number of bytes: ``640 B``, ``1.37 MiB`` or ``24.0 GiB``."""
-    if _is_missing(n_bytes):
+    if n_bytes is None or _is_nan(n_bytes):
         return MISSING
     for unit in ("B", "KiB", "MiB", "GiB"):
         if n_bytes < 1024:
@@ -59,7 +61,7 @@ def size(n_bytes: float | None) -> str:
 
 def duration(seconds: float | None) -> str:
     """Format seconds: ``12.3 ms``, ``4.21 s``, ``2 min 03 s`` or ``3 h 20 min``."""
-    if _is_missing(seconds):
+    if seconds is None or _is_nan(seconds):
         return MISSING
     if 0 < seconds < 1:
         return f"{decimal(1000 * seconds)} ms"
@@ -70,12 +72,12 @@ def duration(seconds: float | None) -> str:
 
 def milliseconds(number: float | None) -> str:
     """Format milliseconds: ``0.43 ms``."""
-    if _is_missing(number):
+    if number is None or _is_nan(number):
         return MISSING
     return f"{decimal(number)} ms"
 
 
-FORMAT_BY_UNIT = {"fraction": percent, "labels": decimal}
+FORMAT_BY_UNIT: dict[str, Callable[[Any], str]] = {"fraction": percent, "labels": decimal}
 """Function that formats a metric, by the unit of the metric."""
 
 

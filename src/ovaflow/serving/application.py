@@ -161,7 +161,7 @@ def _add_answers(
     app: FastAPI, served: ServedModel, queue: ScoringQueue, options: SimpleNamespace
 ) -> None:
     PredictRequest, ExplainRequest = schemas.make_request_models(
-        options, NamedColumns.of(served.predictor.model)
+        options, NamedColumns.from_model(served.predictor.model)
     )
 
     @app.post(
@@ -215,7 +215,7 @@ def _add_corrections(
     app: FastAPI, served: ServedModel, corrections: Corrections | None, options: SimpleNamespace
 ) -> None:
     CorrectionRequest, FindRequest = schemas.make_correction_models(
-        options, NamedColumns.of(served.predictor.model)
+        options, NamedColumns.from_model(served.predictor.model)
     )
 
     async def require_file() -> None:

@@ -175,8 +175,8 @@ class Corrections:
                 except InputError:
                     unknown.append(str(label))
         answer = {"id": str(entry[self._id_column]), "labels": labels, "unknown": unknown}
-        columns = NamedColumns.of(self._model)
-        names = [*columns.texts, *columns.beside]
+        columns = NamedColumns.from_model(self._model)
+        names = [*columns.texts, *columns.feature_names]
         if len(names) > 1:
             answer["columns"] = {name: entry.get(name) for name in names}
         answer["text"] = self._join_texts(entry)
@@ -213,7 +213,7 @@ class Corrections:
         if not isinstance(text, str):
             return text.model_dump(by_alias=True)
         first, *others = list_text_columns(self._model)
-        columns: dict[str, Any] = dict.fromkeys(NamedColumns.of(self._model).beside)
+        columns: dict[str, Any] = dict.fromkeys(NamedColumns.from_model(self._model).feature_names)
         columns[first] = text
         return columns | dict.fromkeys(others, "")
 

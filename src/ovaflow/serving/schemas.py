@@ -231,7 +231,7 @@ def _make_text_type(options: SimpleNamespace, columns: NamedColumns) -> Any:
     Plain = Annotated[str, Field(max_length=options.max_text)]
     # type and default of each column
     fields: dict[str, tuple[Any, Any]] = dict.fromkeys(columns.texts, (Plain, ...))
-    for column in columns.columns_beside:
+    for column in columns.feature_columns:
         value = FeatureValue if column.kind.type is float else str
         fields[column.name] = (value | None, None)
     # any string may name a column, but not a field
@@ -239,8 +239,8 @@ def _make_text_type(options: SimpleNamespace, columns: NamedColumns) -> Any:
     for number, (name, (value, default)) in enumerate(fields.items()):
         aliased[f"column_{number}"] = (value, Field(default, alias=name))
     sentence = "A text, or the model's text columns by name."
-    if columns.beside:
-        optional = ", ".join(columns.beside)
+    if columns.feature_names:
+        optional = ", ".join(columns.feature_names)
         sentence = (
             f"A text, or its columns by name: {', '.join(fields)}; {optional} may be missing."
         )

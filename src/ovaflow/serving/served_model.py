@@ -204,7 +204,7 @@ class ServedModel:
     def health(self) -> dict[str, Any]:
         """Describe the served model for operators."""
         predictor = self.predictor
-        columns = NamedColumns.of(self.model).by_kind if predictor.takes_text else None
+        columns = NamedColumns.from_model(self.model).by_kind if predictor.takes_text else None
         answer = {
             "status": "ready",
             "model": self.model.checksum,
@@ -332,7 +332,7 @@ def open_served_model(
     path: StrPath, reranker: StrPath | None = None, rerank: bool = True
 ) -> ServedModel:
     """Open a model, with its second stage as :meth:`Predictor.open` finds it."""
-    predictor = Predictor.open(path, reranker, rerank)
+    predictor = Predictor.open(path, reranker, rerank=rerank)
     remarks = [
         remark_on_columns(predictor.model),
         remark_on_memory(predictor, read_memory_left()),
