@@ -31,7 +31,7 @@ class Kettle(Section):
 
     @property
     def relevant(self):
-        return self._without(*self.irrelevant_settings)
+        return self._exclude(*self.irrelevant_settings)
 
 
 def test_a_new_setting_is_told_in_schema_reference_and_help() -> None:

@@ -20,7 +20,7 @@ from ovaflow.settings.train import (
 
 _METHODS = [find_method(name) for name in method_names()]
 # one-vs-all has the section train
-_SECTIONS = {
+_METHOD_SECTIONS = {
     method: import_reference(method.section or method.settings)
     for method in _METHODS
     if method.name != ONE_VS_ALL
@@ -29,7 +29,7 @@ MethodName: Any = Literal[method_names()]
 
 
 class RunMethod(Section):
-    """How a run trains."""
+    """The method of a run, and its start."""
 
     method: MethodName = setting(ONE_VS_ALL, "family of models")
     initialization: Initialization = INITIALIZATION_SETTING
@@ -43,7 +43,7 @@ class RunMethod(Section):
     )
 
     @model_validator(mode="after")
-    def _start_from_a_model(self) -> Self:
+    def _require_earlier_model(self) -> Self:
         if (self.initialization == "pretrained") != (self.pretrained is not None):
             raise ValueError(
                 "initialization: pretrained and pretrained: (a run or a path) need each other"
@@ -55,16 +55,15 @@ class DatasetEntry(Evaluate, Prepare, Source):
     """A dataset: its source, and its own values of keys of ``prepare`` and ``evaluate``."""
 
 
-class RunEntry(Predict, Train, *_SECTIONS.values(), RunMethod):  # type: ignore[misc]
+class RunEntry(Predict, Train, *_METHOD_SECTIONS.values(), RunMethod):  # type: ignore[misc]
     """A run: its method, and its own values of keys of ``train``, ``predict`` and the section of
     its method.
     """
 
     @model_validator(mode="after")
-    def _keys_of_its_method(self) -> Self:
-        foreign = sorted(
-            (self.model_fields_set & RunEntry.model_fields.keys()) - _find_legal_keys(self.method)
-        )
+    def _require_keys_of_method(self) -> Self:
+        own_keys = self.model_fields_set & RunEntry.model_fields.keys()
+        foreign = sorted(own_keys - _find_legal_keys(self.method))
         if foreign:
             raise ValueError(f"{foreign[0]} is not a setting of method: {self.method}")
         if self.sweep is not None:
@@ -78,7 +77,7 @@ class RunEntry(Predict, Train, *_SECTIONS.values(), RunMethod):  # type: ignore[
 
 @cache
 def _find_legal_keys(method: str) -> frozenset[str]:
-    """Keys that a run of a method may set: those that its steps read, and those of all runs."""
+    """Return the keys that a run of a method may set: those of its steps, and those of all runs."""
     keys = {"method", "shards", "threads", "sweep", *Predict.model_fields}
     found = find_method(method)
     own = [step.settings for step in found.steps.values()]
@@ -94,13 +93,13 @@ class SweptRun(RunEntry):
     config file.
     """
 
-    of: str = Field(description="name of the sweep")
+    sweep_name: str = Field(description="name of the sweep")
 
 
-_NEEDS_RERANK = "rerank_with needs rerank, the share of instances that is held out"
+_NO_RERANK = "rerank_with needs rerank, the share of instances that is held out"
 
 
-class _Trained(Section):
+class _TrainingSections(Section):
     datasets: dict[Name, DatasetEntry] = Field(
         min_length=1, description="each becomes a folder of results"
     )
@@ -109,7 +108,8 @@ class _Trained(Section):
     train: Train = Field(default_factory=Train, description="defaults of all runs")
 
 
-def _section(method: Any, model: Any) -> Any:
+def _make_section(method: Any, model: Any) -> Any:
+    """Return the type and the field of a method's section."""
     return model, Field(
         default_factory=model, description=f"defaults of all runs with method: {method.name}"
     )
@@ -117,8 +117,11 @@ def _section(method: Any, model: Any) -> Any:
 
 _WithMethods: Any = create_model(
     "_WithMethods",
-    __base__=_Trained,
-    **{method.section_name: _section(method, model) for method, model in _SECTIONS.items()},
+    __base__=_TrainingSections,
+    **{
+        method.section_name: _make_section(method, model)
+        for method, model in _METHOD_SECTIONS.items()
+    },
 )
 
 
@@ -133,94 +136,119 @@ class Config(_WithMethods):
     report: Report = Field(default_factory=Report, description="the report page")
 
     def dataset_entry(self, dataset: str) -> DatasetEntry:
-        """The entry of a dataset, or of the one that a part of it is held out of."""
+        """Return the entry of a dataset, or of the dataset that a part is held out of."""
         return self.datasets[dataset.split("/")[0]]
 
     def section(self, name: str, dataset: str | None = None, run: str | None = None) -> Any:
-        """A section with the keys that a dataset or a run sets otherwise."""
+        """Return a section with the keys that a dataset or a run overrides."""
         section: Section = getattr(self, name)
         entry: Section = section
-        if name in ("prepare", "evaluate") and dataset is not None:
-            entry = self.dataset_entry(dataset)
-        elif name not in ("prepare", "evaluate", "report", "tune") and run is not None:
+        if name in ("prepare", "evaluate"):
+            if dataset is not None:
+                entry = self.dataset_entry(dataset)
+        elif name not in ("report", "tune") and run is not None:
             entry = self.runs[run]
-        overridden = {
-            key: getattr(entry, key)
-            for key in entry.model_fields_set & type(section).model_fields.keys()
-        }
-        values = section.model_dump() | overridden
+        values = section.model_dump()
+        for key in entry.model_fields_set & type(section).model_fields.keys():
+            values[key] = getattr(entry, key)
         if name == "predict" and dataset is not None:
             if dataset.rpartition("/")[2].startswith(HELD_OUT_PREFIX):
+                # the predictions that fit the second stage
                 values |= {"top_k": N_CANDIDATES, "rerank": 0, "rerank_with": [], "optimise": None}
             elif values["rerank"] == "auto":
                 values["rerank"] = self._share_held_out(dataset, run)
         return type(section).model_validate(values)
 
     def _share_held_out(self, dataset: str, run: str | None) -> float:
-        """What ``rerank: auto`` stands for; kept weights may have seen held-out instances."""
-        keeps_weights = run is not None and self.keeps_weights(run)
-        return (
-            AUTO_RERANK_SHARE
-            if self.dataset_entry(dataset).has_texts and not keeps_weights
-            else 0.0
-        )
+        """Return the share that ``rerank: auto`` means."""
+        if not self.dataset_entry(dataset).has_texts:
+            return 0.0
+        if run is not None and self.keeps_weights(run):
+            return 0.0
+        return AUTO_RERANK_SHARE
 
     def _has_second_stage(self, run: str) -> bool:
+        """Return whether a run has a second stage on any dataset."""
         return any(self.section("predict", dataset, run).rerank for dataset in self.datasets)
 
+    def _have_second_stages(self) -> bool:
+        """Return whether any run has a second stage."""
+        return any(self._has_second_stage(run) for run in self.runs)
+
     def keeps_weights(self, run: str) -> bool:
-        """Whether it keeps weights of another model, which may have seen held-out instances."""
+        """Return whether a run keeps another model's weights, which may have seen held-out instances."""
         return self.runs[run].pretrained is not None and self.train_settings(run).retrain != "all"
 
     def train_settings(self, run: str) -> Train:
+        """Return the section ``train`` of a run."""
         return self.section("train", run=run)
 
     def runs_with_method(self, method: str) -> list[str]:
+        """Return the names of the runs of a method."""
         return [name for name, run in self.runs.items() if run.method == method]
 
     @model_validator(mode="after")
-    def _sections_fit(self) -> Self:
+    def _check_sections(self) -> Self:
         for dataset in self.datasets:
-            prepare = self.section("prepare", dataset)
-            fewest = prepare.min_df
-            most = prepare.max_df
-            if type(fewest) is type(most) and fewest > most:
-                raise ValueError(
-                    f"datasets.{dataset}: min_df ({fewest}) must not be above max_df ({most})"
-                )
-            if prepare.split_conflict:
-                raise ValueError(f"datasets.{dataset}: {prepare.split_conflict}")
+            self._check_dataset(dataset)
         for run in self.runs:
-            self._require_a_fit(run)
-        if self.predict.rerank_with and not any(map(self._has_second_stage, self.runs)):
-            raise ValueError(f"predict: {_NEEDS_RERANK}")
+            self._check_start(run)
+            self._check_second_stage(run)
+            self._check_kept_weights(run)
+        if self.predict.rerank_with and not self._have_second_stages():
+            raise ValueError(f"predict: {_NO_RERANK}")
         return self
 
-    def _require_a_fit(self, name: str) -> None:
+    def _check_dataset(self, dataset: str) -> None:
+        """Refuse limits of frequencies that exclude each other, and two ways to split."""
+        prepare = self.section("prepare", dataset)
+        fewest = prepare.min_df
+        most = prepare.max_df
+        # a number of texts and a share cannot be compared
+        if type(fewest) is type(most) and fewest > most:
+            raise ValueError(
+                f"datasets.{dataset}: min_df ({fewest}) must not be above max_df ({most})"
+            )
+        if prepare.split_conflict:
+            raise ValueError(f"datasets.{dataset}: {prepare.split_conflict}")
+
+    def _check_start(self, name: str) -> None:
+        """Refuse a start that does not go with the other settings of a run."""
         run = self.runs[name]
         train = self.train_settings(name)
         if not train.negative_score < train.s:
             raise ValueError(f"runs.{name}: t ({train.negative_score}) must be below s ({train.s})")
         if run.method == ONE_VS_ALL and train.weighting_conflict:
             raise ValueError(f"runs.{name}: {train.weighting_conflict}")
-        without = [
-            dataset for dataset in self.datasets if not self.section("prepare", dataset).bias
-        ]
-        if run.initialization == "bias" and without:
-            raise ValueError(
-                f"runs.{name}: the bias start needs a bias feature, and {without[0]} has bias: 0"
-            )
-        if run.rerank_with and not self._has_second_stage(name):
-            raise ValueError(f"runs.{name}: {_NEEDS_RERANK}")
-        predict = self.section("predict", run=name)
-        if predict.optimise and not self._has_second_stage(name):
-            raise ValueError(f"runs.{name}: optimise needs rerank, which gives probabilities")
-        if run.method == ONE_VS_ALL and train.retrain != "all":
-            if run.sweep is not None:
-                raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
-            folds = any(self.section("evaluate", dataset).folds for dataset in self.datasets)
-            reranks = predict.rerank not in ("auto", 0)
-            for key, is_set in (("rerank", reranks), ("evaluate.folds", folds)):
-                if is_set and self.keeps_weights(name):
-                    reason = "kept weights may have seen held-out instances"
-                    raise ValueError(f"runs.{name}: {key} needs retrain: all; {reason}")
+        if run.initialization == "bias":
+            for dataset in self.datasets:
+                if not self.section("prepare", dataset).bias:
+                    raise ValueError(
+                        f"runs.{name}: the bias start needs a bias feature, and {dataset} has "
+                        "bias: 0"
+                    )
+
+    def _check_second_stage(self, name: str) -> None:
+        """Refuse settings of a second stage for a run without one."""
+        has_sources = bool(self.runs[name].rerank_with)
+        optimise = self.section("predict", run=name).optimise
+        if not (has_sources or optimise) or self._has_second_stage(name):
+            return
+        if has_sources:
+            raise ValueError(f"runs.{name}: {_NO_RERANK}")
+        raise ValueError(f"runs.{name}: optimise needs rerank, which gives probabilities")
+
+    def _check_kept_weights(self, name: str) -> None:
+        """Refuse kept weights for a sweep, and where they may have seen held-out instances."""
+        run = self.runs[name]
+        if run.method != ONE_VS_ALL or self.train_settings(name).retrain == "all":
+            return
+        if run.sweep is not None:
+            raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
+        if not self.keeps_weights(name):
+            return
+        reason = "needs retrain: all; kept weights may have seen held-out instances"
+        if self.section("predict", run=name).rerank not in ("auto", 0):
+            raise ValueError(f"runs.{name}: rerank {reason}")
+        if any(self.section("evaluate", dataset).folds for dataset in self.datasets):
+            raise ValueError(f"runs.{name}: evaluate.folds {reason}")

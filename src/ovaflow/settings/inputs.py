@@ -1,4 +1,4 @@
-"""What a step reads of a config: settings, as options of its command, and files that other steps
+"""Inputs of a step, from a config: settings, as options of its command, and files that other steps
 make.
 """
 
@@ -13,10 +13,10 @@ from ovaflow.steps import StepSettings
 
 
 def find_reads(step: str, method: str = ONE_VS_ALL) -> StepSettings:
-    """The settings that a step reads, all of its fields named; none where it reads none."""
-    reads = (
-        all_steps()[step].settings or find_method(method).reads(step) or StepSettings(Section, ())
-    )
+    """Return the settings that a step reads, with the names of all fields, which may be none."""
+    reads = all_steps()[step].settings or find_method(method).reads(step)
+    if not reads:
+        reads = StepSettings(Section, ())
     fields = reads.fields or tuple(import_reference(reads.model).model_fields)
     return reads._replace(fields=tuple(name for name in fields if name not in reads.without))
 
@@ -24,32 +24,34 @@ def find_reads(step: str, method: str = ONE_VS_ALL) -> StepSettings:
 def make_step_settings(
     step: str, config: Config, dataset: str | None = None, run: str | None = None
 ) -> Any:
-    """The settings of a step, filled from a config."""
-    reads = find_reads(step, _method_of(config, run))
-    holders = [config.section(name, dataset, run) for name in reads.sections]
-    if run is not None:
-        holders.append(config.runs[run])
+    """Fill the settings of a step from a config."""
+    reads = find_reads(step, _find_method_name(config, run))
+    holders: list[Section] = []
     if dataset is not None:
         holders.append(config.dataset_entry(dataset))
+    if run is not None:
+        holders.append(config.runs[run])
+    for name in reversed(reads.sections):
+        holders.append(config.section(name, dataset, run))
     model = import_reference(reads.model)
-    # the first that has a setting says it
-    values = {
-        name: getattr(each, name)
-        for each in reversed(holders)
-        for name in model.model_fields
-        if hasattr(each, name)
-    }
+    # sections, which come last, replace values of the run and the dataset
+    values = {}
+    for holder in holders:
+        for name in model.model_fields:
+            if hasattr(holder, name):
+                values[name] = getattr(holder, name)
     return model.model_validate(values)
 
 
 def make_step_parameters(
     step: str, config: Config, dataset: str | None = None, run: str | None = None
 ) -> dict[str, Any]:
-    """Settings that the results of a step depend on, by their names as options; files are inputs
-    instead.
+    """Return the settings that the results of a step depend on, by their names as options.
+
+    Files are inputs instead.
     """
     settings = make_step_settings(step, config, dataset, run)
-    reads = find_reads(step, _method_of(config, run))
+    reads = find_reads(step, _find_method_name(config, run))
     parameters = {}
     for name in reads.fields:
         value = settings.relevant.get(name)
@@ -61,45 +63,55 @@ def make_step_parameters(
     return parameters
 
 
-def _method_of(config, run):
+def _find_method_name(config: Config, run: str | None) -> str:
     return ONE_VS_ALL if run is None else config.runs[run].method
 
 
 def format_options(parameters: dict[str, Any]) -> list[str]:
-    """Settings as options, such as ``["--C=1.0", "--no-normalize"]``; each value of a list is an
-    option.
+    """Format settings as options, such as ``["--C=1.0", "--no-normalize"]``.
+
+    Each value of a list is an option.
     """
     options = []
     for name, value in parameters.items():
         dashed = name.replace("_", "-")
         if isinstance(value, list):
             options += [f"--{dashed}={each}" for each in value]
-        elif isinstance(value, bool) and name != "tfidf":
-            options.append(f"--{dashed}" if value else f"--no-{dashed}")
+        elif isinstance(value, bool):
+            if name == "tfidf":
+                # this option also has the value auto
+                options.append(f"--{dashed}={str(value).lower()}")
+            else:
+                options.append(f"--{dashed}" if value else f"--no-{dashed}")
         else:
-            options.append(f"--{dashed}={str(value).lower() if isinstance(value, bool) else value}")
+            options.append(f"--{dashed}={value}")
     return options
 
 
 def make_estimate_key(config: Config, dataset: str, run: str) -> str:
-    """Name of the problem that a run, or the first in its chain, poses; all runs that pose it share
-    one estimate.
+    """Make the name of the problem that a run, or the first in its chain, solves.
+
+    All runs of the same problem share one estimate.
     """
     labels = make_step_settings("train-shard", config, dataset, find_first_run(config, run))
-    propensities = (
-        f"-{labels.propensity_a:g}-{labels.propensity_b:g}" if labels.weighting != "none" else ""
-    )
-    C, epsilon = (
-        value if isinstance(value, str) else f"{value:g}" for value in (labels.C, labels.epsilon)
-    )
+    weighting = labels.class_weight or labels.weighting
+    if not labels.class_weight and labels.weighting != "none":
+        weighting += f"-{labels.propensity_a:g}-{labels.propensity_b:g}"
+    C = _format_number(labels.C)
+    epsilon = _format_number(labels.epsilon)
     tail = f"C{C}-epsilon{epsilon}-stored{labels.stored_threshold:g}"
-    weighting = labels.class_weight or f"{labels.weighting}{propensities}"
     return f"{labels.loss}-{labels.regularization}-{weighting}-{tail}"
 
 
+def _format_number(value: float | str) -> str:
+    """Format a number, or return the word auto."""
+    return value if isinstance(value, str) else f"{value:g}"
+
+
 def find_chosen_C(config: Config, dataset: str, run: str) -> dict[str, str]:
-    """The file with the choice for ``C: auto``, by option; runs of the same problem and folds of a
-    dataset share it.
+    """Return the file with the choice for ``C: auto``, by option.
+
+    Runs of the same problem and folds of a dataset share it.
     """
     if config.train_settings(run).C != "auto":
         return {}
@@ -108,7 +120,7 @@ def find_chosen_C(config: Config, dataset: str, run: str) -> dict[str, str]:
 
 
 def find_chosen_features(config: Config, dataset: str) -> dict[str, str]:
-    """The file with the choice for ``features: auto`` of a dataset of texts, by option."""
+    """Return the file with the choice for ``features: auto`` of a dataset of texts, by option."""
     prepare = make_step_settings("prepare", config, dataset)
     if not prepare.has_texts or prepare.features != "auto":
         return {}
@@ -116,22 +128,22 @@ def find_chosen_features(config: Config, dataset: str) -> dict[str, str]:
 
 
 def find_chosen_prune(config: Config, dataset: str, run: str) -> dict[str, str]:
-    """The file with the choice for ``prune: auto``, by option, also of what is trained without
-    held-out instances.
+    """Return the file with the choice for ``prune: auto``, by option.
+
+    What is trained without held-out instances has the same threshold.
     """
     whole, _, part = dataset.rpartition("/")
     if not part.startswith(HELD_OUT_PREFIX):
         whole = dataset
-    if (
-        config.train_settings(run).prune != "auto"
-        or paths.name_held_out_dataset(config, whole, run) is None
-    ):
+    if config.train_settings(run).prune != "auto":
+        return {}
+    if paths.name_held_out_dataset(config, whole, run) is None:
         return {}
     return {"chosen_prune": paths.CHOSEN_PRUNE.format(dataset=whole, run=run)}
 
 
 def find_start_files(config: Config, dataset: str, run: str) -> dict[str, str]:
-    """Files that the training of a run needs besides the means, by option."""
+    """Return the files that the training of a run needs besides the means, by option."""
     labels = make_step_settings("train-shard", config, dataset, run)
     files = {}
     if labels.needs_root:
@@ -146,20 +158,21 @@ def find_start_files(config: Config, dataset: str, run: str) -> dict[str, str]:
 
 
 def make_warm_up_options(config: Config) -> list[str]:
-    """Options of ``ovaflow warm-up``: the kernels that the runs need."""
-    trains = [config.train_settings(run) for run in config.runs_with_method(ONE_VS_ALL)]
-    problems = sorted({f"--problem={train.loss}/{train.regularization}" for train in trains})
-    methods = [
-        f"--{name}"
-        for name in method_names()
-        if find_method(name).warm_up and config.runs_with_method(name)
-    ]
-    return (
-        problems
-        + methods
-        + ["--rerank"] * bool(paths.find_second_stage_files(config, paths.RERANKER))
-    )
+    """Return the options of ``ovaflow warm-up``: the kernels that the runs need."""
+    problems = set()
+    for run in config.runs_with_method(ONE_VS_ALL):
+        train = config.train_settings(run)
+        problems.add(f"--problem={train.loss}/{train.regularization}")
+    options = sorted(problems)
+    for name in method_names():
+        if find_method(name).warm_up and config.runs_with_method(name):
+            options.append(f"--{name}")
+    if paths.find_second_stage_files(config, paths.RERANKER):
+        options.append("--rerank")
+    return options
 
 
 def make_sweep_options(config: Config) -> list[str]:
-    return [f"--sweep={name}={','.join(runs)}" for name, runs in group_swept_runs(config).items()]
+    """Return the runs of each sweep as options of ``ovaflow report``."""
+    sweeps = group_swept_runs(config)
+    return [f"--sweep={name}={','.join(runs)}" for name, runs in sweeps.items()]

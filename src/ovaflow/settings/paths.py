@@ -1,12 +1,13 @@
-"""Where every file of the pipeline is, relative to the folder where it runs: templates that rules
-and code fill.
+"""Paths of all files of the pipeline, relative to the folder where it runs.
+
+They are templates that rules and code fill.
 """
 
 import os
 import re
+from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ovaflow.registry import find_method, method_names
@@ -54,41 +55,44 @@ CHOSEN_PRUNE = f"{RUN_FOLDER}/chosen_prune.json"
 
 
 def find_raw_files(config: Config, dataset: str) -> dict[str, str | list[str]]:
-    """Files that a dataset is made from, by role; a list where the config has one."""
+    """Return the files that a dataset is made from, by role; a list where the config has one."""
     entry = config.datasets[dataset]
     files: dict[str, str | list[str]] = {}
     for role in FILE_ROLES:
         location = getattr(entry, role)
         if isinstance(location, list | dict):
-            files[role] = list(map(_normal, location))
+            files[role] = [_normalize_path(each) for each in location]
         elif location is not None and is_address(location):
             files[role] = DOWNLOADED.format(
                 dataset=dataset, role=role, file=make_download_name(location)
             )
         elif location is not None:
-            files[role] = _normal(location)
+            files[role] = _normalize_path(location)
     return files | config.section("prepare", dataset).files
 
 
-def _normal(location):
+def _normalize_path(location: str) -> str:
     return location if is_in_storage(location) else os.path.normpath(location)
 
 
 def make_download_name(address: str) -> str:
-    """File name for a downloaded address, its endings kept, since they tell how it is compressed."""
+    """Make a file name for a downloaded address, with its endings, which name the compression."""
     last = unquote(urlsplit(address).path.rsplit("/", 1)[-1])
-    return re.sub(r"^[.-]", "_", re.sub(r"[^A-Za-z0-9._-]", "_", last)[-100:]) or "data"
+    name = re.sub(r"[^A-Za-z0-9._-]", "_", last)[-100:]
+    # a name may not begin like a hidden file or an option
+    name = re.sub(r"^[.-]", "_", name)
+    return name or "data"
 
 
-def fill_for_runs(template: str, config: Config, runs: Any) -> list[str]:
-    """A file of some runs on every dataset."""
+def fill_for_runs(template: str, config: Config, runs: Iterable[str]) -> list[str]:
+    """Return the paths of a file of some runs on every dataset."""
     return [
         template.format(dataset=dataset, run=run) for dataset, run in product(config.datasets, runs)
     ]
 
 
 def find_figure_files(config: Config) -> list[str]:
-    """Files that are made for the report's figures alone."""
+    """Return the files that are made only for figures of the report."""
     files = []
     for name in method_names():
         for step in find_method(name).steps.values():
@@ -100,23 +104,23 @@ def find_figure_files(config: Config) -> list[str]:
 
 
 def find_other_runs(config: Config) -> list[str]:
-    """Finished runs in this folder that a config does not have, such as ``docstrings/msi``."""
+    """Return finished runs in this folder that a config lacks, such as ``docstrings/msi``."""
     finished = {str(path) for path in Path().glob(METRICS.format(dataset="*", run="*"))}
     others = sorted(finished - set(fill_for_runs(METRICS, config, config.runs)))
     return [str(Path(*Path(path).parts[1:-1])) for path in others]
 
 
 def name_held_out_dataset(config: Config, dataset: str, run: str) -> str | None:
-    """The dataset without what is held out for the second stage of a run, such as
-    docstrings/held-out-0.2.
+    """Return the dataset without instances held out for the second stage of a run, such as
+    ``docstrings/held-out-0.2``; None without a second stage.
     """
     share = config.section("predict", dataset, run).rerank
     return f"{dataset}/{HELD_OUT_PREFIX}{share:g}" if share else None
 
 
 def name_fold_datasets(config: Config, dataset: str) -> list[str]:
-    """The datasets of a cross-validation, such as docstrings/fold-1-of-5; none where it is not
-    asked for.
+    """Return the datasets of a cross-validation, such as ``docstrings/fold-1-of-5``, if there is
+    one.
     """
     folds = config.section("evaluate", dataset).folds or 0
     return [
@@ -125,30 +129,30 @@ def name_fold_datasets(config: Config, dataset: str) -> list[str]:
 
 
 def name_derived_datasets(config: Config) -> list[str]:
-    """Folds, and what is left of these and of datasets when instances are held out for a second
-    stage.
-    """
-    folds = [fold for dataset in config.datasets for fold in name_fold_datasets(config, dataset)]
-    names = {
-        name_held_out_dataset(config, *place)
-        for place in product([*config.datasets, *folds], config.runs)
-    }
-    return sorted(name for name in (*folds, *names) if name is not None)
+    """Return the folds, and the datasets without instances held out for second stages."""
+    folds: list[str] = []
+    for dataset in config.datasets:
+        folds += name_fold_datasets(config, dataset)
+    names = set(folds)
+    for dataset, run in product([*config.datasets, *folds], config.runs):
+        held_out = name_held_out_dataset(config, dataset, run)
+        if held_out is not None:
+            names.add(held_out)
+    return sorted(names)
 
 
 def find_second_stage_files(config: Config, template: str) -> list[str]:
-    """A file of all runs and datasets that have a second stage."""
-    places = [
-        place
-        for place in product(config.datasets, config.runs)
-        if name_held_out_dataset(config, *place)
-    ]
-    return [template.format(dataset=dataset, run=run) for dataset, run in places]
+    """Return the paths of a file of all runs and datasets that have a second stage."""
+    files = []
+    for dataset, run in product(config.datasets, config.runs):
+        if name_held_out_dataset(config, dataset, run):
+            files.append(template.format(dataset=dataset, run=run))
+    return files
 
 
 def find_cross_validation_files(config: Config) -> list[str]:
-    """The joined metrics of all runs on the datasets that have folds."""
-    places = product(
-        [dataset for dataset in config.datasets if name_fold_datasets(config, dataset)], config.runs
-    )
-    return [FOLDS.format(dataset=dataset, run=run) for dataset, run in places]
+    """Return the joined metrics of all runs on the datasets that have folds."""
+    datasets = [dataset for dataset in config.datasets if name_fold_datasets(config, dataset)]
+    return [
+        FOLDS.format(dataset=dataset, run=run) for dataset, run in product(datasets, config.runs)
+    ]

@@ -9,7 +9,7 @@ from ovaflow.settings.section import AboveZero, Positive, Section, Seed, Text, s
 from ovaflow.settings.source import Location
 
 N_CANDIDATES = 50
-"""Labels of each instance that a second stage ranks: the first ones by score."""
+"""Number of first labels of each instance, by score, that a second stage ranks."""
 AUTO_RERANK_SHARE = 0.2
 """Share of the training texts that ``rerank: auto`` holds out."""
 
@@ -20,18 +20,19 @@ class Predict(Section):
     top_k: Positive = setting(5, "number of labels predicted for each instance")
     rerank: Literal["auto"] | Annotated[float, Field(ge=0, lt=1)] = setting(
         "auto",
-        "share of the training instances held out to fit the second stage, which ranks the candidates of the model "
-        "and gives them probabilities; 0: none; auto: 0.2 for texts, none for ready-made features or with retrain",
+        "share of the training instances held out to fit the second stage, which ranks the "
+        "candidates of the model and gives them probabilities; 0: none; auto: 0.2 for texts, none "
+        "for ready-made features or with retrain",
     )
     rerank_with: list[Location] = setting(
         [],
-        ".csv files of id, label and score by other programs, or folders of Annif's results: what they suggest is "
-        "evidence of the second stage; []: none",
+        ".csv files of id, label and score by other programs, or folders of Annif's results: what "
+        "they suggest is evidence of the second stage; []: none",
     )
     optimise: Literal["macro-F1"] | None = setting(
         None,
-        "macro-F1: of all texts together, so that rare labels are found; fewer labels are right than in the order of "
-        "probability; needs rerank",
+        "macro-F1: of all texts together, so that rare labels are found; fewer labels are right "
+        "than in the order of probability; needs rerank",
     )
 
 
@@ -52,7 +53,7 @@ class Sweep(Section):
     )
 
     @model_validator(mode="after")
-    def _one_setting(self) -> Self:
+    def _require_one_setting(self) -> Self:
         if len(self.model_fields_set) != 1:
             raise ValueError("sweep needs either C or seed")
         name, values = self.setting_and_values
@@ -64,4 +65,6 @@ class Sweep(Section):
     @property
     def setting_and_values(self) -> tuple[str, list[float]]:
         """Name of the setting, and its values in ascending order."""
-        return ("C", sorted(self.C)) if self.C else ("seed", sorted(self.seed or []))
+        if self.C:
+            return "C", sorted(self.C)
+        return "seed", sorted(self.seed or [])

@@ -1,4 +1,4 @@
-"""Settings of how files become a dataset, and how its features are chosen."""
+"""Settings of making a dataset from files, and of choosing its features."""
 
 import json
 import re
@@ -26,12 +26,12 @@ from ovaflow.settings.spelling import parse_value
 
 
 def is_language(stop_words: str) -> bool:
-    """Whether stop words are those of a language rather than of a file."""
+    """Return whether stop words are those of a language rather than of a file."""
     return re.fullmatch("[a-z]+", stop_words) is not None
 
 
 def is_label_file(entry: str) -> bool:
-    """Whether what is to be included or excluded is a file of names rather than a name."""
+    """Return whether an entry of ``include`` or ``exclude`` is a file of names."""
     return entry.endswith(".txt")
 
 
@@ -51,26 +51,29 @@ _BLOCK_ARGUMENTS = {
         "the least and the most letters, each below 10, such as [4, 5]",
     ),
 }
-"""What each block of features takes: a pattern, the default, and both in words."""
+"""Argument of each block of features: a pattern, the default, and a description of both."""
 
 
-def _block(written: Any) -> str:
-    """A block of features in one word, such as ``prefixes=6``, from ``{prefixes: 6}``."""
+def _spell_block(written: Any) -> str:
+    """Spell a block of features in one word, such as ``prefixes=6`` for ``{prefixes: 6}``."""
     block = parse_value(written)
     if isinstance(block, dict) and len(block) == 1:
-        ((name, argument),) = block.items()
+        name, argument = next(iter(block.items()))
     else:
         name, _, argument = str(block).partition("=")
     if name not in _BLOCK_ARGUMENTS:
         raise ValueError(
-            f"{written} is not a block of features: give words, pairs, names, prefixes or {{prefixes: 6}}, "
-            "{stems: finnish} (or a list of languages), characters or {characters: [4, 5]}"
+            f"{written} is not a block of features: give words, pairs, names, prefixes or "
+            "{prefixes: 6}, {stems: finnish} (or a list of languages), characters or "
+            "{characters: [4, 5]}"
         )
     pattern, default, expected = _BLOCK_ARGUMENTS[name]
     if argument is None or argument == "":
         argument = default
-    separator = "-" if name == "characters" else ","
-    text = separator.join(map(str, argument)) if isinstance(argument, list) else str(argument)
+    text = str(argument)
+    if isinstance(argument, list):
+        separator = "-" if name == "characters" else ","
+        text = separator.join([str(each) for each in argument])
     if not re.fullmatch(pattern, text):
         found = "nothing" if argument == "" else json.dumps(argument, default=str)
         raise ValueError(f"{name}: found {found}, expected {expected}")
@@ -79,7 +82,7 @@ def _block(written: Any) -> str:
 
 Block = Annotated[
     str,
-    OneWordValidator(_block),
+    OneWordValidator(_spell_block),
     WithJsonSchema(
         {
             "anyOf": [
@@ -91,34 +94,47 @@ Block = Annotated[
     ),
 ]
 _NAMES_IN_VOCABULARY = "names=vocabulary"
+"""The block of names in a vocabulary, which is dropped where labels have none."""
 DEFAULT_FEATURES = ["words", "prefixes=6", _NAMES_IN_VOCABULARY]
 
 
 def resolve_blocks(features: list[str], has_vocabulary: bool) -> list[str]:
-    """Blocks of features, with names of labels instead of those in a vocabulary, or without these."""
-    names = {_NAMES_IN_VOCABULARY: "names" if has_vocabulary else None}
-    return list(
-        dict.fromkeys(block for block in (names.get(each, each) for each in features) if block)
-    )
+    """Replace names in a vocabulary by names of labels, or drop them without a vocabulary.
+
+    Each block is returned once.
+    """
+    blocks = []
+    for feature in features:
+        block = feature
+        if feature == _NAMES_IN_VOCABULARY:
+            if not has_vocabulary:
+                continue
+            block = "names"
+        if block not in blocks:
+            blocks.append(block)
+    return blocks
 
 
-def _candidate(blocks: Any) -> str:
-    """Several blocks in one word, such as ``words+prefixes=6``."""
-    blocks = parse_value(blocks)
-    return "+".join(map(_block, blocks.split("+") if isinstance(blocks, str) else as_list(blocks)))
+def _spell_candidate(written: Any) -> str:
+    """Spell several blocks in one word, such as ``words+prefixes=6``."""
+    blocks = parse_value(written)
+    blocks = blocks.split("+") if isinstance(blocks, str) else as_list(blocks)
+    return "+".join([_spell_block(block) for block in blocks])
 
 
 Candidate = Annotated[
     str,
-    OneWordValidator(_candidate),
+    OneWordValidator(_spell_candidate),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {}}]}),
 ]
 
-_FEATURES_OF_TEXTS = Scope("texts", lambda section: section.has_texts)
-_COUNTS = Scope("texts, and with tfidf", lambda section: section.has_texts or section.uses_tfidf)
-_BESIDE_TEXT = tuple(kind.setting for kind in COLUMN_KINDS)
-_WITH_COLUMNS_BESIDE = Scope(
-    ", ".join(_BESIDE_TEXT), lambda section: section.has_columns_beside_text
+_FOR_TEXT_FEATURES = Scope("texts", lambda section: section.has_texts)
+_FOR_COUNTS = Scope(
+    "texts, and with tfidf", lambda section: section.has_texts or section.uses_tfidf
+)
+_FEATURE_COLUMN_SETTINGS = tuple(kind.setting for kind in COLUMN_KINDS)
+_WITH_FEATURE_COLUMNS = Scope(
+    ", ".join(_FEATURE_COLUMN_SETTINGS), lambda section: section.has_columns_beside_text
 )
 
 
@@ -129,16 +145,16 @@ class Prepare(ReadTexts):
         Literal["auto"] | Annotated[list[Block], BeforeValidator(as_list), Field(min_length=1)]
     ) = setting(
         DEFAULT_FEATURES,
-        "features, side by side: words, pairs of neighbouring words, {prefixes: 6} (of longer words), "
-        "{stems: finnish}, {characters: [4, 5]} (inside words), names of labels, {names: vocabulary} (where labels "
-        "have a vocabulary or a file of names); also in one word, such as characters=4-5; auto: the best on held-out "
-        "training instances",
-        where=_FEATURES_OF_TEXTS,
+        "features, side by side: words, pairs of neighbouring words, {prefixes: 6} (of longer "
+        "words), {stems: finnish}, {characters: [4, 5]} (inside words), names of labels, "
+        "{names: vocabulary} (where labels have a vocabulary or a file of names); also in one "
+        "word, such as characters=4-5; auto: the best on held-out training instances",
+        where=_FOR_TEXT_FEATURES,
     )
     stop_words: Text | None = setting(
         None,
         "words left out: a language, such as german, or the path of a file with one per line",
-        where=_FEATURES_OF_TEXTS,
+        where=_FOR_TEXT_FEATURES,
     )
     column_weights: Annotated[list[AboveZero], BeforeValidator(as_list)] = setting(
         [], "weight of a word in each text column; []: all columns are one text", where=FOR_COLUMNS
@@ -146,17 +162,17 @@ class Prepare(ReadTexts):
     weight_beside_text: AboveZero = setting(
         0.2,
         "what a number or category counts beside the text, whose features have length 1 together",
-        where=_WITH_COLUMNS_BESIDE,
+        where=_WITH_FEATURE_COLUMNS,
     )
     label_names: bool = setting(
         True,
         "also train on the name of each label, as one more text with that label",
-        where=_FEATURES_OF_TEXTS,
+        where=_FOR_TEXT_FEATURES,
     )
     language: Text | None = setting(
         None,
         "language of the labels' names in a subject vocabulary",
-        where=_FEATURES_OF_TEXTS,
+        where=_FOR_TEXT_FEATURES,
         null="its only one",
     )
     tfidf: Literal["auto"] | bool = setting(
@@ -164,19 +180,21 @@ class Prepare(ReadTexts):
     )
     min_df: Frequency = setting(
         2,
-        "drop terms that occur in fewer training texts; a number of texts or, with a decimal point, a share",
-        where=_FEATURES_OF_TEXTS,
+        "drop terms that occur in fewer training texts; a number of texts or, with a decimal "
+        "point, a share",
+        where=_FOR_TEXT_FEATURES,
     )
     max_df: Frequency = setting(
         0.5,
-        "drop terms that occur in more training texts; a number of texts or, with a decimal point, a share",
-        where=_FEATURES_OF_TEXTS,
+        "drop terms that occur in more training texts; a number of texts or, with a decimal "
+        "point, a share",
+        where=_FOR_TEXT_FEATURES,
     )
     max_features: Positive | None = setting(
-        None, "keep only the most frequent terms", where=_FEATURES_OF_TEXTS, null="all"
+        None, "keep only the most frequent terms", where=_FOR_TEXT_FEATURES, null="all"
     )
     sublinear: bool = setting(
-        True, "use ln(1 + count) instead of a term's count in a text", where=_COUNTS
+        True, "use ln(1 + count) instead of a term's count in a text", where=_FOR_COUNTS
     )
     normalize: bool = setting(True, "scale each instance to length 1")
     bias: float = setting(1.0, "value of the bias feature appended to each instance; 0: none", ge=0)
@@ -186,18 +204,20 @@ class Prepare(ReadTexts):
     seed: int = setting(0, "seed of the split if there is no test file", ge=0)
     split: Literal["together", "random", "stratified", "last"] = setting(
         "together",
-        "instances set aside: together, drawn so that copies, near twins and groups are never parted; random, each by "
-        "itself, for texts that recur; stratified, as together, but rare labels are on both sides; last: the last ones",
+        "instances set aside: together, drawn so that copies, near twins and groups are never "
+        "parted; random, each by itself, for texts that recur; stratified, as together, but rare "
+        "labels are on both sides; last: the last ones",
     )
     split_column: Text | None = setting(
         None,
-        "column that says train, test or dev, the validation part; for split: last a column of numbers or ISO dates, "
-        "null: order in the file",
+        "column that says train, test or dev, the validation part; for split: last a column of "
+        "numbers or ISO dates, null: order in the file",
         where=FOR_COLUMNS,
     )
     group_column: Text | None = setting(
         None,
-        "column, such as series; records with the same value are never parted, except by split: last and split_column",
+        "column, such as series; records with the same value are never parted, except by "
+        "split: last and split_column",
         where=FOR_COLUMNS,
     )
     weight_column: Text | None = setting(
@@ -208,8 +228,8 @@ class Prepare(ReadTexts):
     )
     label_map: Text | None = setting(
         None,
-        "file of two columns, old and new label name, an empty new name drops the label; or a filled in "
-        "unknown_subjects.csv",
+        "file of two columns, old and new label name, an empty new name drops the label; or a "
+        "filled in unknown_subjects.csv",
         where=FOR_TEXTS,
     )
     include: LabelList = setting(
@@ -220,8 +240,8 @@ class Prepare(ReadTexts):
     exclude: LabelList = setting([], "what are no labels, also of those included; as include")
     hierarchy: Text | None = setting(
         None,
-        "separator of levels in labels' names, such as ' > ', or broader for the relations of a vocabulary: "
-        "records also have the labels above theirs",
+        "separator of levels in labels' names, such as ' > ', or broader for the relations of a "
+        "vocabulary: records also have the labels above theirs",
         where=FOR_TEXTS,
     )
     unlabelled: Literal["keep", "drop"] = setting(
@@ -231,35 +251,37 @@ class Prepare(ReadTexts):
 
     @property
     def files(self) -> dict[str, str]:
+        """Files of stop words, labels to rename, and labels to include or exclude, by setting."""
         files = {}
         if self.stop_words and not is_language(self.stop_words):
             files["stop_words"] = self.stop_words
         if self.label_map:
             files["label_map"] = self.label_map
         for name, entries in (("include", self.include), ("exclude", self.exclude)):
-            if any(map(is_label_file, entries)):
+            if _has_label_file(entries):
                 files[name] = entries[0]
         return files
 
     @property
     def split_conflict(self) -> str:
-        """What is wrong if split and split_column both say what is for testing; empty if they do
-        not.
-        """
+        """Complaint if both split and split_column choose the test instances; else empty."""
         if self.split_column and self.split in ("random", "stratified"):
-            return f"split_column ({self.split_column}) divides the records itself; leave out split: {self.split}"
+            return (
+                f"split_column ({self.split_column}) divides the records itself; "
+                f"leave out split: {self.split}"
+            )
         return ""
 
     @model_validator(mode="after")
-    def _one_list_of_labels(self) -> Self:
+    def _require_one_list_of_labels(self) -> Self:
         for name in ("include", "exclude"):
             entries = getattr(self, name)
-            if len(entries) > 1 and any(map(is_label_file, entries)):
+            if len(entries) > 1 and _has_label_file(entries):
                 raise ValueError(f"{name}: give one .txt file or a list of names, not both")
         return self
 
     @model_validator(mode="after")
-    def _a_weight_per_column(self) -> Self:
+    def _require_a_weight_per_column(self) -> Self:
         columns = len(split_column_names(self.text_column))
         if self.column_weights and len(self.column_weights) != columns:
             n = len(self.column_weights)
@@ -267,7 +289,12 @@ class Prepare(ReadTexts):
         return self
 
 
-_SETTINGS_OF_SPLITS = ("test_fraction", "seed", "split", "split_column")
+def _has_label_file(entries: list[str]) -> bool:
+    return any(is_label_file(entry) for entry in entries)
+
+
+_SPLIT_SETTINGS = ("test_fraction", "seed", "split", "split_column")
+"""Settings without effect if there is a test file."""
 
 
 class ExtraFiles(Section):
@@ -279,7 +306,7 @@ class ExtraFiles(Section):
 
 
 class PrepareSource(Prepare, ExtraFiles):
-    """What ``ovaflow prepare`` reads."""
+    """Settings of ``ovaflow prepare``."""
 
     format: Annotated[
         Literal["builtin"] | Format, BeforeValidator(lambda name: name or "builtin")
@@ -288,16 +315,21 @@ class PrepareSource(Prepare, ExtraFiles):
 
     @model_validator(mode="before")
     @classmethod
-    def _columns_of_the_format(cls, values: Any) -> Any:
-        """Columns that a format has by itself, where none is chosen."""
-        kind = FORMATS.get(str(values.get("format"))) if isinstance(values, dict) else None
-        for name, column in kind.columns.items() if kind else ():
+    def _fill_columns_of_format(cls, values: Any) -> Any:
+        """Fill in the columns that a format has by itself, where none is chosen."""
+        if not isinstance(values, dict):
+            return values
+        kind = FORMATS.get(str(values.get("format")))
+        if kind is None:
+            return values
+        for name, column in kind.columns.items():
             if values.get(name) in (None, cls.model_fields[name].default):
                 values = values | {name: column}
         return values
 
     @property
     def has_texts(self) -> bool:
+        """Whether records are texts rather than features."""
         return self.format == "builtin" or (holds_texts(self.format) and self.vector_column is None)
 
     @property
@@ -307,12 +339,13 @@ class PrepareSource(Prepare, ExtraFiles):
 
     @property
     def relevant(self) -> dict[str, Any]:
+        """Settings that the dataset depends on, given the others."""
         unused = self.irrelevant_settings | {"has_test"}
-        unused.update(name for name in _BESIDE_TEXT if getattr(self, name) is None)
+        unused.update(name for name in _FEATURE_COLUMN_SETTINGS if getattr(self, name) is None)
         if self.has_test:
-            unused.update(_SETTINGS_OF_SPLITS)
+            unused.update(_SPLIT_SETTINGS)
             if self.split == "random":
-                # it also says how later steps hold out
+                # later steps hold out instances in the same way
                 unused.discard("split")
         elif self.format == "builtin":
             unused.add("split")
@@ -320,16 +353,17 @@ class PrepareSource(Prepare, ExtraFiles):
             unused.add("seed")
         elif self.split_column and FOR_COLUMNS.holds(self):
             unused.update(("test_fraction", "seed", "split"))
-        return self._without(*unused) | {"tfidf": self.uses_tfidf}
+        return self._exclude(*unused) | {"tfidf": self.uses_tfidf}
 
     @property
     def has_columns_beside_text(self) -> bool:
-        return any(getattr(self, name) for name in _BESIDE_TEXT)
+        """Whether columns of numbers or categories are features."""
+        return any(getattr(self, name) for name in _FEATURE_COLUMN_SETTINGS)
 
     @model_validator(mode="after")
-    def _columns_beside_a_text(self) -> Self:
+    def _require_texts_with_feature_columns(self) -> Self:
         if self.has_columns_beside_text and (self.vector_column or not FOR_COLUMNS.holds(self)):
-            names = ", ".join(name for name in _BESIDE_TEXT if getattr(self, name))
+            names = ", ".join(name for name in _FEATURE_COLUMN_SETTINGS if getattr(self, name))
             instead = "vector_column" if self.vector_column else f"format: {self.format}"
             raise ValueError(
                 f"{names}: beside texts in columns ({FOR_COLUMNS.words}), not with {instead}"
@@ -337,15 +371,14 @@ class PrepareSource(Prepare, ExtraFiles):
         return self
 
     @model_validator(mode="after")
-    def _one_way_to_split(self) -> Self:
+    def _require_one_way_to_split(self) -> Self:
         if self.split_conflict:
             raise ValueError(self.split_conflict)
-        columns = ", ".join(
-            name for name in ("split_column", "group_column") if getattr(self, name)
-        )
+        columns = [name for name in ("split_column", "group_column") if getattr(self, name)]
         if self.vector_column and columns:
             raise ValueError(
-                f"{columns}: records of a vector_column are divided one by one; give a test file"
+                f"{', '.join(columns)}: records of a vector_column are divided one by one; "
+                "give a test file"
             )
         return self
 
@@ -354,7 +387,7 @@ _COMPARED_BLOCKS = ("words", "words+prefixes=6", "words+pairs", "words+pairs+pre
 
 
 class AutoCandidates(Section):
-    """What ``auto`` chooses from."""
+    """Candidates from which ``auto`` chooses."""
 
     features: Annotated[list[Candidate], BeforeValidator(as_list), Field(min_length=1)] = setting(
         [f"{blocks}+{_NAMES_IN_VOCABULARY}" for blocks in _COMPARED_BLOCKS], "blocks of features"
@@ -365,15 +398,15 @@ class AutoCandidates(Section):
 
 
 class Comparison(Section):
-    """How candidates are compared."""
+    """Settings of the comparison of candidates."""
 
     metric: Literal["P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5"] = setting(
         "nDCG@5", "metric by which auto chooses"
     )
     instances: int | None = setting(
         None,
-        "most training instances on which all candidates are compared, before the best and the default are with all "
-        "instances",
+        "most training instances on which all candidates are compared, before the best and the "
+        "default are with all instances",
         null="12,000; for features 3,000 of less than 200,000",
         ge=2,
     )
@@ -383,7 +416,7 @@ class Comparison(Section):
 
 
 class Tune(Comparison):
-    """How ``features: auto`` and ``C: auto`` are chosen, without test instances."""
+    """Settings of ``features: auto`` and ``C: auto``, which are chosen without test instances."""
 
     candidates: AutoCandidates = Field(
         default_factory=AutoCandidates, description="candidates of features and C"
@@ -391,14 +424,16 @@ class Tune(Comparison):
 
 
 def make_candidates_validator(name: str) -> BeforeValidator:
-    """Candidates of one setting, from those of all or from one or several."""
-    return BeforeValidator(
-        lambda value: getattr(value, name) if isinstance(value, AutoCandidates) else as_list(value)
-    )
+    """Make a validator that takes the candidates of one setting, or one or several values."""
+
+    def select_candidates(value: Any) -> Any:
+        return getattr(value, name) if isinstance(value, AutoCandidates) else as_list(value)
+
+    return BeforeValidator(select_candidates)
 
 
 class ChooseFeatures(Comparison, PrepareSource):
-    """What the choice of features reads."""
+    """Settings of the choice of features."""
 
     candidates: Annotated[list[Candidate], make_candidates_validator("features")] = setting(
         AutoCandidates().features, "blocks of features to compare, such as words+pairs"

@@ -1,7 +1,7 @@
-"""What a section of settings is, and the types that many of them have.
+"""Sections of settings, and the types that many settings have.
 
-Sections are what a config file says. Classes named by a verb are what one step of the pipeline
-reads: the config fills them, the rule's parameters are their :attr:`Section.relevant` settings,
+Sections are what a config file says. Classes named by a verb are the settings of one step of the
+pipeline: the config fills them, the rule's parameters are their :attr:`Section.relevant` settings,
 options of the subcommand are made of their fields, and the code gets the object itself.
 """
 
@@ -27,39 +27,42 @@ from ovaflow.settings.spelling import parse_value
 
 NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
 HELD_OUT_PREFIX = "held-out-"
-"""Folders of what is trained without held-out instances begin like this."""
+"""Beginning of the names of folders for what is trained without held-out instances."""
 FOLD_FOLDER = "fold-{fold}-of-{folds}"
-"""Folders of what is trained without a fold of a cross-validation, and measured on it."""
+"""Names of folders for what is trained without a fold of a cross-validation, and measured on it."""
 RESERVED_NAMES = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "report.html"})
+"""Names of results, which no dataset or run may have."""
 
 
-def _free_name(name: str) -> str:
-    if (
-        name in RESERVED_NAMES
-        or name.startswith(HELD_OUT_PREFIX)
-        or re.fullmatch(FOLD_FOLDER.format(fold=r"\d+", folds=r"\d+"), name)
-    ):
+def _require_free_name(name: str) -> str:
+    is_fold = re.fullmatch(FOLD_FOLDER.format(fold=r"\d+", folds=r"\d+"), name)
+    if name in RESERVED_NAMES or name.startswith(HELD_OUT_PREFIX) or is_fold:
         raise ValueError(f"{name} is the name of a result file; choose another name")
     return name
 
 
 Name = Annotated[
-    str, StringConstraints(pattern=NAME_PATTERN, max_length=100), AfterValidator(_free_name)
+    str,
+    StringConstraints(pattern=NAME_PATTERN, max_length=100),
+    AfterValidator(_require_free_name),
 ]
 
 
 def convert_whole_number(value: Any) -> Any:
-    """A text of a whole number, which can only be written in one way where the loader of config
-    files took it.
+    """Convert a whole number to the text that it was written as.
+
+    The loader of config files accepts only those that can be written in one way.
     """
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value
 
 
 Text = Annotated[str, BeforeValidator(convert_whole_number), StringConstraints(min_length=1)]
 
 
 def as_list(value: Any) -> Any:
-    """One or several as a list."""
+    """Return one value or several as a list."""
     return value if isinstance(value, list) else [value]
 
 
@@ -75,7 +78,7 @@ ClassWeight = Literal["balanced"] | None
 
 @dataclass(frozen=True)
 class Scope:
-    """Where a setting matters: in words, and as a test of the section that has it."""
+    """Condition under which a setting matters: in words, and as a test of its section."""
 
     words: str
     holds: Callable[[Any], bool]
@@ -83,7 +86,9 @@ class Scope:
 
 @dataclass(frozen=True)
 class SettingInfo:
-    """What a setting does, where it matters (None: everywhere), and what null stands for."""
+    """Description of a setting, the scope where it matters (None: everywhere), and the meaning of
+    null.
+    """
 
     sentence: str
     where: Scope | None = None
@@ -91,30 +96,46 @@ class SettingInfo:
 
     @property
     def full_sentence(self) -> str:
-        """Where it matters and what it does."""
+        """Scope and description."""
         return f"{self.where.words}: {self.sentence}" if self.where else self.sentence
 
 
 def setting(
     default: Any, sentence: str, *, where: Scope | None = None, null: str = "", **bounds: Any
 ) -> Any:
-    """A field: its default, :class:`SettingInfo`, and its bounds as :func:`pydantic.Field` names them."""
-    says = SettingInfo(sentence, where, null)
-    field = Field(
-        default,
-        description=f"{says.full_sentence}; null: {null}" if null else says.full_sentence,
-        **bounds,
-    )
-    field.metadata.append(says)
+    """Make a field of a section.
+
+    Parameters
+    ----------
+    default : object
+        Default value.
+    sentence : str
+        Description of the setting for users.
+    where : Scope, optional
+        Condition under which it matters.
+    null : str
+        Meaning of null.
+    **bounds
+        Bounds of the value as :func:`pydantic.Field` names them.
+    """
+    info = SettingInfo(sentence, where, null)
+    description = info.full_sentence
+    if null:
+        description += f"; null: {null}"
+    field = Field(default, description=description, **bounds)
+    field.metadata.append(info)
     return field
 
 
 def setting_info(field: FieldInfo) -> SettingInfo:
-    """What a field says of itself."""
-    found = (each for each in field.metadata if isinstance(each, SettingInfo))
-    return next(found, SettingInfo(field.description or ""))
+    """Return the :class:`SettingInfo` of a field."""
+    for each in field.metadata:
+        if isinstance(each, SettingInfo):
+            return each
+    return SettingInfo(field.description or "")
 
 
+# fields that several sections have
 WEIGHTING_SETTING = setting(
     "none",
     "weight of positives; propensity: more for rare labels, which annotators miss most often",
@@ -130,15 +151,15 @@ class Section(BaseModel):
     @classmethod
     @cache
     def texts(cls) -> frozenset[str]:
-        """Settings that take texts, which are never parsed."""
+        """Return the names of settings that take texts, which are never parsed."""
         return frozenset(
             name for name, field in cls.model_fields.items() if _takes_texts(field.annotation)
         )
 
     @field_validator("*", mode="before")
     @classmethod
-    def _as_written(cls, value: Any, info: ValidationInfo) -> Any:
-        """Values from texts, which command lines and YAML's ``1e-2`` give."""
+    def _parse_texts(cls, value: Any, info: ValidationInfo) -> Any:
+        """Parse values from texts, which command lines and YAML's ``1e-2`` give."""
         return value if info.field_name in cls.texts() else parse_value(value)
 
     @property
@@ -146,7 +167,7 @@ class Section(BaseModel):
         """Settings that the result depends on, given the others: what rules compare and artifacts
         record.
         """
-        return self._without()
+        return self._exclude()
 
     @property
     def files(self) -> dict[str, str]:
@@ -155,27 +176,31 @@ class Section(BaseModel):
 
     @property
     def irrelevant_settings(self) -> set[str]:
-        """Settings that do not matter where this section is."""
-        places = {
-            name: setting_info(field).where for name, field in type(self).model_fields.items()
-        }
-        return {
-            name for name, where in places.items() if where is not None and not where.holds(self)
-        }
+        """Names of settings outside of their scope."""
+        irrelevant = set()
+        for name, field in type(self).model_fields.items():
+            where = setting_info(field).where
+            if where is not None and not where.holds(self):
+                irrelevant.add(name)
+        return irrelevant
 
-    def _without(self, *unused: str) -> dict[str, Any]:
+    def _exclude(self, *unused: str) -> dict[str, Any]:
+        """Return all settings but some."""
         return {name: value for name, value in self if name not in unused}
 
 
 def _takes_texts(annotation: Any) -> bool:
+    """Return whether a type, or a part of it, is a text that must stay as it is."""
+    if annotation is str:
+        return True
     parts = get_args(annotation)
-    return annotation is str or (
-        not any(isinstance(part, OneWordValidator) for part in parts)
-        and any(map(_takes_texts, parts))
-    )
+    if any(isinstance(part, OneWordValidator) for part in parts):
+        return False
+    return any(_takes_texts(part) for part in parts)
 
 
 class OneWordValidator(BeforeValidator):
-    """Makes one word of what a setting's values say, texts or not; such a word is no text that must
-    stay as it is.
+    """Validator that makes one word of the values of a setting, texts or not.
+
+    Such a word is no text that must stay as it is.
     """

@@ -1,8 +1,8 @@
-"""Settings of where a dataset comes from, and how its files are read."""
+"""Settings of the source of a dataset, and of reading its files."""
 
 import codecs
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
@@ -43,33 +43,34 @@ FILE_ROLES = (
     "train_labels",
     "test_labels",
 )
+"""Roles of the files of a dataset."""
 _ROLES_WITH_SEVERAL_FILES = ("train", "test", "dev", "extra")
 
 
 def is_address(location: str) -> bool:
-    """Whether a file must be downloaded."""
+    """Return whether a file must be downloaded."""
     return location.startswith(("http://", "https://"))
 
 
 def is_in_storage(location: str) -> bool:
-    """Whether a file is in storage that Snakemake reads."""
+    """Return whether a file is in storage that Snakemake reads."""
     return location.startswith("s3://")
 
 
 def holds_texts(format: str | None) -> bool:
-    """Whether files of a format hold texts, rather than features."""
+    """Return whether files of a format hold texts, rather than features."""
     return format in FORMATS and FORMATS[format].holds_texts
 
 
 def accepts_several_files(role: str, format: str | None) -> bool:
-    """Whether a file may be a pattern, or a list, of several; of Annif's also a folder."""
+    """Return whether the files of a role may be several, by a pattern or a list."""
     return role in _ROLES_WITH_SEVERAL_FILES and holds_texts(format)
 
 
 def make_format_scope(fit: Callable[[FileFormat], bool]) -> Scope:
-    """Where the format of a section's files is one of those that fit."""
-    words = ", ".join(name for name, each in FORMATS.items() if fit(each))
-    return Scope(words, lambda section: section.format in FORMATS and fit(FORMATS[section.format]))
+    """Make the scope of sections whose files have one of the formats that fit."""
+    names = [name for name, each in FORMATS.items() if fit(each)]
+    return Scope(", ".join(names), lambda section: section.format in names)
 
 
 FOR_TEXTS = Scope("texts", lambda section: holds_texts(section.format))
@@ -77,32 +78,35 @@ FOR_COLUMNS = make_format_scope(lambda kind: kind.has_columns)
 
 
 def make_setting_scope(name: str) -> Scope:
-    """Formats that read a setting which not all files of texts have."""
+    """Make the scope of formats that read a setting which not all files of texts have."""
     return make_format_scope(lambda kind: name in kind.settings)
 
 
-def _known_format(name: str) -> str:
-    if conversion := find_conversion(name):
+def _require_known_format(name: str) -> str:
+    conversion = find_conversion(name)
+    if conversion:
         raise ValueError(f"{name} is not read; {conversion}")
     if name not in FORMATS:
         raise PydanticCustomError("literal_error", "unknown format")
     return name
 
 
-def _known_encoding(name: str) -> str:
+def _require_known_encoding(name: str) -> str:
     try:
         codecs.lookup(name)
     except LookupError:
-        message = f"no encoding {name!r}; there are utf-8, windows-1252, latin-1, utf-16, gb18030, shift_jis and others"
-        raise ValueError(message) from None
+        raise ValueError(
+            f"no encoding {name!r}; there are utf-8, windows-1252, latin-1, utf-16, gb18030, "
+            "shift_jis and others"
+        ) from None
     return name
 
 
-def _plain_location(location: str) -> str:
-    # ${NAME} in an address stands for an environment variable
-    plain = (
-        re.sub(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}", "", location) if is_address(location) else location
-    )
+def _require_plain_location(location: str) -> str:
+    plain = location
+    if is_address(location):
+        # ${NAME} in an address is an environment variable
+        plain = re.sub(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}", "", location)
     if any(character in "{}" or not character.isprintable() for character in plain):
         raise ValueError(
             "braces and control characters in a path are not supported; rename the file"
@@ -115,20 +119,21 @@ def _plain_location(location: str) -> str:
     return location
 
 
-Location = Annotated[Text, AfterValidator(_plain_location)]
+Location = Annotated[Text, AfterValidator(_require_plain_location)]
 Locations = Location | Annotated[list[Location], Field(min_length=1)]
 
 
-def _joined(names: Any) -> Any:
-    texts = list(map(convert_whole_number, as_list(names)))
-    if not all(isinstance(each, str) for each in texts):
+def _join_names(names: Any) -> Any:
+    """Join a list of column names to one text; leave other values to the next validator."""
+    texts = [convert_whole_number(name) for name in as_list(names)]
+    if not all(isinstance(text, str) for text in texts):
         return names
     return join_column_names(texts) if isinstance(names, list) else texts[0]
 
 
 ColumnNames = Annotated[
     Text,
-    BeforeValidator(_joined),
+    BeforeValidator(_join_names),
     WithJsonSchema(
         {
             "anyOf": [
@@ -139,9 +144,11 @@ ColumnNames = Annotated[
     ),
 ]
 Format = Annotated[
-    str, AfterValidator(_known_format), WithJsonSchema({"type": "string", "enum": list(FORMATS)})
+    str,
+    AfterValidator(_require_known_format),
+    WithJsonSchema({"type": "string", "enum": list(FORMATS)}),
 ]
-Encoding = Annotated[str, AfterValidator(_known_encoding)]
+Encoding = Annotated[str, AfterValidator(_require_known_encoding)]
 
 
 class Source(Section):
@@ -149,7 +156,8 @@ class Source(Section):
 
     source: Literal["builtin", "catalogue"] | None = setting(
         None,
-        "builtin: docstrings of this machine's packages; catalogue: a public dataset of config/datasets.yaml",
+        "builtin: docstrings of this machine's packages; catalogue: a public dataset of "
+        "config/datasets.yaml",
     )
     name: Name | None = setting(None, "name in the catalogue, if it differs from this entry's")
     format: Format | None = setting(
@@ -157,15 +165,16 @@ class Source(Section):
     )
     train: Locations | None = setting(
         None,
-        "training file: path, http(s) or s3 address; for texts also a pattern such as exports/*.csv or a list of paths",
+        "training file: path, http(s) or s3 address; for texts also a pattern such as "
+        "exports/*.csv or a list of paths",
     )
     test: Locations | None = setting(
         None, "test file, as train; without one, part of the training file is set aside"
     )
     dev: Locations | None = setting(
         None,
-        "validation file, as test: never trained on, and measured apart from the test set, so that settings "
-        "are chosen on it",
+        "validation file, as test: never trained on, and measured apart from the test set, so that "
+        "settings are chosen on it",
         where=FOR_TEXTS,
     )
     extra: dict[Location, AboveZero] | None = setting(
@@ -178,45 +187,50 @@ class Source(Section):
     labels: Location | None = setting(None, "label names, one per line in order of their ids")
     vocabulary: Location | None = setting(
         None,
-        "subject vocabulary, whose URIs or names are the labels of texts: SKOS (.ttl, .rdf), or Annif's .tsv or .csv",
+        "subject vocabulary, whose URIs or names are the labels of texts: SKOS (.ttl, .rdf), or "
+        "Annif's .tsv or .csv",
     )
     train_labels: Location | None = setting(None, "npz: labels of the training file")
     test_labels: Location | None = setting(None, "npz: labels of the test file")
 
     @property
     def has_test(self) -> bool:
+        """Whether there is a test file."""
         return self.test is not None
 
     @property
     def extra_weight(self) -> list[float]:
+        """Weights of the extra files, in their order."""
         return list((self.extra or {}).values())
 
     @property
     def has_texts(self) -> bool:
-        return self.source == "builtin" or (
-            holds_texts(self.format) and getattr(self, "vector_column", None) is None
-        )
+        """Whether records are texts rather than features."""
+        has_vectors = getattr(self, "vector_column", None) is not None
+        return self.source == "builtin" or (holds_texts(self.format) and not has_vectors)
 
     @model_validator(mode="after")
-    def _one_source(self) -> Self:
+    def _require_one_source(self) -> Self:
         if self.source is None and (self.format is None or self.train is None):
             raise ValueError("needs either source (builtin or catalogue) or both format and train")
         excluded = [key for key in ("format", *FILE_ROLES) if getattr(self, key) is not None]
         if self.source is not None and excluded:
             raise ValueError(f"source: {self.source} excludes {', '.join(excluded)}")
-        if self.vocabulary is not None and (
-            self.labels is not None or not (self.format is None or holds_texts(self.format))
-        ):
+        return self
+
+    @model_validator(mode="after")
+    def _require_files_of_format(self) -> Self:
+        has_text_files = holds_texts(self.format)
+        is_other_format = self.format is not None and not has_text_files
+        if self.vocabulary is not None and (self.labels is not None or is_other_format):
             raise ValueError("vocabulary goes with texts, and excludes labels")
-        if self.extra and (not holds_texts(self.format) or any(map(is_address, self.extra))):
+        if self.extra and not (has_text_files and _are_paths(self.extra)):
             raise ValueError("extra goes with texts, and has paths rather than addresses")
-        if self.dev and not holds_texts(self.format):
+        if self.dev and not has_text_files:
             raise ValueError("dev goes with texts")
         for role in ("train", "test", "dev"):
             paths = getattr(self, role)
-            if isinstance(paths, list) and (
-                not holds_texts(self.format) or any(map(is_address, paths))
-            ):
+            if isinstance(paths, list) and not (has_text_files and _are_paths(paths)):
                 raise ValueError(
                     f"{role}: a list is only for texts, and of paths rather than addresses"
                 )
@@ -224,6 +238,10 @@ class Source(Section):
             if has_labels != (self.format == "npz" and paths is not None):
                 raise ValueError(f"{role}_labels goes with format: npz and {role}, which needs it")
         return self
+
+
+def _are_paths(locations: Iterable[str]) -> bool:
+    return not any(is_address(location) for location in locations)
 
 
 class _ReadColumns(Section):
@@ -250,15 +268,17 @@ class _ReadColumns(Section):
     )
 
 
-_FIELDS: dict[str, Any] = {
+_FIELDS_OF_COLUMN_KINDS: dict[str, Any] = {
     kind.setting: (ColumnNames | None, setting(None, kind.sentence, where=FOR_COLUMNS))
     for kind in COLUMN_KINDS
 }
-_Beside: Any = create_model("_Beside", __base__=_ReadColumns, **_FIELDS)
+_WithFeatureColumns: Any = create_model(
+    "_WithFeatureColumns", __base__=_ReadColumns, **_FIELDS_OF_COLUMN_KINDS
+)
 
 
-class ReadTexts(_Beside):
-    """How files of texts and labels are read; a model remembers it."""
+class ReadTexts(_WithFeatureColumns):
+    """Settings of reading files of texts and labels, which a model remembers."""
 
     label_separator: Text = setting(
         ",",
@@ -273,8 +293,8 @@ class ReadTexts(_Beside):
     )
     labels_are: Literal["auto", "names", "one-hot"] = setting(
         "auto",
-        "names, or one-hot: columns, keys or places of a list that say yes or no (1/0, true/false, x/empty); "
-        "auto: one-hot where several columns or long lists hold nothing else",
+        "names, or one-hot: columns, keys or places of a list that say yes or no (1/0, true/false, "
+        "x/empty); auto: one-hot where several columns or long lists hold nothing else",
         where=FOR_TEXTS,
     )
     first_label: int = setting(0, "id of the first line of the file of label names", ge=0, le=1)
@@ -290,8 +310,8 @@ class ReadTexts(_Beside):
     )
     quotes: Literal["auto", "double", "backslash", "none"] = setting(
         "auto",
-        'double: "" is a quote inside quotes; backslash: \\" is; none: quotes mean nothing; auto: double, unless '
-        "they swallow records",
+        'double: "" is a quote inside quotes; backslash: \\" is; none: quotes mean nothing; '
+        "auto: double, unless they swallow records",
         where=make_setting_scope("quotes"),
     )
     sheet: Text | None = setting(
@@ -300,7 +320,7 @@ class ReadTexts(_Beside):
     html: bool = setting(False, "remove HTML tags and decode HTML entities", where=FOR_TEXTS)
     repeated: Literal["keep", "last", "join"] = setting(
         "keep",
-        "records with the same id; last: only the last counts, as a correction; join: they are one record with the "
-        "labels of all (without ids, records with the same text)",
+        "records with the same id; last: only the last counts, as a correction; join: they are one "
+        "record with the labels of all (without ids, records with the same text)",
         where=FOR_TEXTS,
     )

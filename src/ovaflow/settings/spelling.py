@@ -1,4 +1,4 @@
-"""How values are spelled as texts, in a config file as on the command line: in YAML."""
+"""Spelling of values as texts, in a config file and on the command line: as YAML."""
 
 from functools import lru_cache
 from typing import Any
@@ -10,11 +10,14 @@ YAML_FAILURES = (yaml.YAMLError, ValueError, LookupError, AttributeError, Recurs
 
 
 class UniqueKeyLoader(yaml.SafeLoader):
-    """A loader for which each key of a mapping occurs once."""
+    """A loader that refuses a mapping in which a key occurs twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        """Construct a mapping from its node."""
         keys = set()
-        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
             if key.value in keys:
                 raise yaml.MarkedYAMLError(
                     problem=f"the key {key.value!r} appears twice", problem_mark=key.start_mark
@@ -24,20 +27,25 @@ class UniqueKeyLoader(yaml.SafeLoader):
 
 
 def parse_value(value: Any) -> Any:
-    """What a text says in YAML, or as a number such as 1e-2, which YAML takes for a text; other
-    values as they are.
+    """Parse a text as YAML, or as a number such as 1e-2, which is a text in YAML.
+
+    Other values are returned unchanged.
     """
-    return _parsed(value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return _parse_text(value)
+    return value
 
 
 @lru_cache(maxsize=1024)
-def _parsed(text):
-    # settings are validated again for each dataset, run and step
+def _parse_text(text: str) -> Any:
+    # cached since settings are validated again for each dataset, run and step
     try:
         value = yaml.load(text, UniqueKeyLoader)
     except YAML_FAILURES:
         return text
+    if not isinstance(value, str):
+        return value
     try:
-        return float(value) if isinstance(value, str) else value
+        return float(value)
     except ValueError:
         return value

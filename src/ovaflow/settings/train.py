@@ -1,4 +1,4 @@
-"""Settings of how a one-vs-all model is trained and measured, and how its C is chosen."""
+"""Settings of training and measuring a one-vs-all model, and of choosing its C."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -21,7 +21,7 @@ from ovaflow.settings.section import (
 
 
 def make_start_scope(words: str, *starts: str) -> Scope:
-    """Where the solver starts in one of these ways."""
+    """Make the scope of sections whose solver starts in one of some ways."""
     return Scope(words, lambda section: section.initialization in starts)
 
 
@@ -33,22 +33,23 @@ DEFAULT_NEGATIVE_SCORES = {"squared-hinge": -2.0, "logistic": -3.0}
 STORED_THRESHOLD = 0.01
 """Shards keep all weights of at least this size, so that pruning more needs no training."""
 DEFAULT_THRESHOLD = 0.05
-"""``prune: auto`` where no instances are held out, for instances of length 1."""
+"""``prune: auto`` without held-out instances, for instances of length 1."""
 Threshold = AtLeastZero | Literal["auto"]
 PRUNE_SETTING = setting(
     "auto",
-    "drop weights smaller than this; a larger value makes a smaller model; auto: the largest of a few thresholds that "
-    f"costs nothing on the instances held out for the second stage, without these {DEFAULT_THRESHOLD}",
+    "drop weights smaller than this; a larger value makes a smaller model; auto: the largest of a "
+    "few thresholds that costs nothing on the instances held out for the second stage, without "
+    f"these {DEFAULT_THRESHOLD}",
 )
 Initialization = Literal[
     "zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"
 ]
-# in several models each
+# fields that several sections have
 INITIALIZATION_SETTING = setting("mean-separating", "where the solver starts")
 
 
 class Propensities(Section):
-    """How likely a true label was observed."""
+    """Settings of the probability that a true label was observed."""
 
     propensity_a: float = setting(
         0.55,
@@ -67,13 +68,13 @@ class Evaluate(Propensities):
 
     folds: Literal[0] | Annotated[int, Field(ge=2, le=100)] | None = setting(
         0,
-        "parts of the training instances in a cross-validation: each run is also trained without each of them and "
-        "measured on it, so 5 take about five times as long; 0: none",
+        "parts of the training instances in a cross-validation: each run is also trained without "
+        "each of them and measured on it, so 5 take about five times as long; 0: none",
     )
 
 
 def unused_propensities(weighting: str) -> tuple[str, ...]:
-    """Settings of propensities that a weighting does not need."""
+    """Return the settings of propensities that a weighting does not need."""
     return () if weighting == "propensity" else tuple(Propensities.model_fields)
 
 
@@ -82,25 +83,28 @@ class Solve(Section):
 
     C: AboveZero | Literal["auto"] = setting(
         1.0,
-        "weight of the loss against the regularisation; auto: the best on held-out training instances",
+        "weight of the loss against the regularization; auto: the best on held-out training "
+        "instances",
     )
     loss: Literal["squared-hinge", "logistic"] = setting(
         "squared-hinge", "loss function; logistic needs a larger C, 10 to 100"
     )
     regularization: Literal["l2", "l1"] = setting(
         "l2",
-        "penalty on the weights; l2: their squares; l1: their absolute values, which leaves few weights per label",
+        "penalty on the weights; l2: their squares; l1: their absolute values, which leaves few "
+        "weights per label",
     )
     weighting: Weighting = WEIGHTING_SETTING
     class_weight: ClassWeight = setting(
         None,
-        "balanced: positives and negatives of each label weigh the same altogether, as scikit-learn's classifiers have "
-        "it",
+        "balanced: positives and negatives of each label weigh the same altogether, as in "
+        "scikit-learn's classifiers",
         null="all instances weigh alike",
     )
     epsilon: Annotated[float, Field(gt=0, le=100)] | Literal["auto"] = setting(
         "auto",
-        "relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few positives",
+        "relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few "
+        "positives",
     )
     s: float = setting(1.0, "score of the mean of the positives", where=_MEAN_SEPARATING)
     t: float | None = setting(
@@ -122,15 +126,14 @@ class Solve(Section):
     retrain: Literal["all", "changed", "new"] = setting(
         "all",
         "labels to train; the others keep the earlier model's weights; "
-        "changed: those whose number of positives differs, and new ones; new: those that the model lacks",
+        "changed: those whose number of positives differs, and new ones; new: those that the model "
+        "lacks",
         where=make_start_scope("pretrained start", "pretrained"),
     )
 
     @property
     def weighting_conflict(self) -> str:
-        """What is wrong if weighting and class_weight both say what positives weigh; empty if they
-        do not.
-        """
+        """Complaint if both weighting and class_weight set weights of positives; else empty."""
         if self.class_weight is None or self.weighting == "none":
             return ""
         return (
@@ -139,7 +142,7 @@ class Solve(Section):
 
     @property
     def negative_score(self) -> float:
-        """``t``, or what it is by default under this loss."""
+        """``t``, by default that of the loss."""
         return DEFAULT_NEGATIVE_SCORES[self.loss] if self.t is None else self.t
 
 
@@ -149,18 +152,19 @@ class Train(Solve):
     prune: Threshold = PRUNE_SETTING
     shards: Annotated[int, Field(ge=1, le=100_000)] | Literal["auto"] = setting(
         "auto",
-        "number of training jobs that a run is divided into; auto: by the size of files, one for each 8 MB of texts",
+        "number of training jobs that a run is divided into; auto: by the size of files, one for "
+        "each 8 MB of texts",
     )
     threads: Positive = setting(1, "threads of each of these jobs; results do not depend on it")
 
     @property
     def stored_threshold(self) -> float:
-        """Size from which on weights are stored in shards."""
+        """Size of the smallest weights that shards store."""
         return STORED_THRESHOLD if self.prune == "auto" else min(self.prune, STORED_THRESHOLD)
 
 
 class TrainLabels(Propensities, Solve):
-    """What the training of labels reads."""
+    """Settings of the training of labels."""
 
     initialization: Initialization = INITIALIZATION_SETTING
     stored_threshold: float = setting(
@@ -169,26 +173,28 @@ class TrainLabels(Propensities, Solve):
     reference: bool = setting(False, "use the plain solver, one label at a time")
 
     @model_validator(mode="after")
-    def _one_weighting(self) -> Self:
+    def _require_one_weighting(self) -> Self:
         if self.weighting_conflict:
             raise ValueError(self.weighting_conflict)
         return self
 
     @property
     def needs_root(self) -> bool:
-        """Whether the start needs the problem without positives solved."""
+        """Whether the start needs the solution of the problem without positives."""
         return _FROM_ROOT.holds(self)
 
     @property
     def needs_tree(self) -> bool:
+        """Whether the start needs the label tree."""
         return self.initialization == "label-tree"
 
     @property
     def relevant(self) -> dict[str, Any]:
+        """Settings that the weights depend on, given the others."""
         unused = self.irrelevant_settings
         if self.class_weight is None:
             unused.add("class_weight")
-        settings = self._without(*unused, *unused_propensities(self.weighting))
+        settings = self._exclude(*unused, *unused_propensities(self.weighting))
         if "t" in settings:
             settings["t"] = self.negative_score
         return settings
@@ -200,7 +206,7 @@ class TrainLabels(Propensities, Solve):
 
 
 class SampleLabels(TrainLabels):
-    """What the training of a sample of the labels reads."""
+    """Settings of the training of a sample of the labels."""
 
     sample: int = setting(300, "approximate size of the sample of labels", ge=2)
     prune: Threshold = PRUNE_SETTING
@@ -213,15 +219,14 @@ class SampleLabels(TrainLabels):
 
     @property
     def training(self) -> TrainLabels:
-        """How its labels are trained."""
+        """Settings of the training of its labels."""
         settings = self.model_dump(include=set(TrainLabels.model_fields))
-        return TrainLabels.model_validate(
-            settings | {"stored_threshold": Train(prune=self.prune).stored_threshold}
-        )
+        settings["stored_threshold"] = Train(prune=self.prune).stored_threshold
+        return TrainLabels.model_validate(settings)
 
 
 class ChooseC(Comparison, TrainLabels):
-    """What the choice of C reads."""
+    """Settings of the choice of C."""
 
     candidates: Annotated[list[AboveZero], make_candidates_validator("C")] = setting(
         AutoCandidates().C, "values of C to compare"

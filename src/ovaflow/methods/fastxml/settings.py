@@ -44,4 +44,4 @@ class GrowTrees(Propensities, FastXML):
 
     @property
     def relevant(self) -> dict[str, Any]:
-        return self._without(*unused_propensities(self.weighting))
+        return self._exclude(*unused_propensities(self.weighting))

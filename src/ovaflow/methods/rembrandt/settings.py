@@ -80,7 +80,7 @@ class ProjectInstances(Section):
         if unused:
             # linear features: nothing is drawn
             unused.append("seed")
-        return self._without(*unused)
+        return self._exclude(*unused)
 
 
 class TuneDecoder(Section):
