@@ -1,3 +1,3 @@
-"""What a user may say, once: every setting with its type, default, bounds and one sentence, and
-every file.
+"""Settings that users can set, each with its type, default, bounds and a sentence, and the paths of
+all files.
 """

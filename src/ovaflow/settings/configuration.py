@@ -176,7 +176,7 @@ class Config(_WithMethods):
         return any(self._has_second_stage(run) for run in self.runs)
 
     def keeps_weights(self, run: str) -> bool:
-        """Return whether a run keeps another model's weights, which may have seen held-out instances."""
+        """Return whether a run keeps another model's weights, which may know held-out instances."""
         return self.runs[run].pretrained is not None and self.train_settings(run).retrain != "all"
 
     def train_settings(self, run: str) -> Train:

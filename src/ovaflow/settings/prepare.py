@@ -329,12 +329,12 @@ class PrepareSource(Prepare, ExtraFiles):
 
     @property
     def has_texts(self) -> bool:
-        """Whether records are texts rather than features."""
+        """True if records are texts rather than features."""
         return self.format == "builtin" or (holds_texts(self.format) and self.vector_column is None)
 
     @property
     def uses_tfidf(self) -> bool:
-        """Whether features are weighted by tf-idf."""
+        """True if features are weighted by tf-idf."""
         return self.tfidf if isinstance(self.tfidf, bool) else self.has_texts
 
     @property
@@ -357,7 +357,7 @@ class PrepareSource(Prepare, ExtraFiles):
 
     @property
     def has_columns_beside_text(self) -> bool:
-        """Whether columns of numbers or categories are features."""
+        """True if columns of numbers or categories are features."""
         return any(getattr(self, name) for name in _FEATURE_COLUMN_SETTINGS)
 
     @model_validator(mode="after")

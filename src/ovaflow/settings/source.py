@@ -152,7 +152,7 @@ Encoding = Annotated[str, AfterValidator(_require_known_encoding)]
 
 
 class Source(Section):
-    """Where a dataset comes from."""
+    """Files of a dataset, or another source."""
 
     source: Literal["builtin", "catalogue"] | None = setting(
         None,
@@ -195,7 +195,7 @@ class Source(Section):
 
     @property
     def has_test(self) -> bool:
-        """Whether there is a test file."""
+        """True if there is a test file."""
         return self.test is not None
 
     @property
@@ -205,7 +205,7 @@ class Source(Section):
 
     @property
     def has_texts(self) -> bool:
-        """Whether records are texts rather than features."""
+        """True if records are texts rather than features."""
         has_vectors = getattr(self, "vector_column", None) is not None
         return self.source == "builtin" or (holds_texts(self.format) and not has_vectors)
 

@@ -180,12 +180,12 @@ class TrainLabels(Propensities, Solve):
 
     @property
     def needs_root(self) -> bool:
-        """Whether the start needs the solution of the problem without positives."""
+        """True if the start needs the solution of the problem without positives."""
         return _FROM_ROOT.holds(self)
 
     @property
     def needs_tree(self) -> bool:
-        """Whether the start needs the label tree."""
+        """True if the start needs the label tree."""
         return self.initialization == "label-tree"
 
     @property
