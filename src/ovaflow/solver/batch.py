@@ -236,7 +236,10 @@ def _set_weights(
 
 @kernel
 def screen_all(screen: Screen, batch: Batch) -> None:
-    """Collect for each label the instances whose score may exceed -1; at first the highest bounds."""
+    """Collect the candidates of each label: instances whose score may exceed -1.
+
+    Before the first solution these are the instances of the highest bounds.
+    """
     n = len(screen.slack)
     batch.n_candidates[:] = 0
     batch.cut[:] = False

@@ -41,7 +41,7 @@ active ones.
 """
 
 _SMALLEST_CURVATURE = 1e-12
-"""Curvature of features that no active instance has, so that steps can be divided by it (LIBLINEAR's
+"""Curvature of features that no active instance has, so that it can be divided by (LIBLINEAR's
 value).
 """
 
@@ -318,7 +318,10 @@ def _visit_features(
     work: Workspace,
     C: float,
 ) -> _Pass:
-    """Visit each of the first ``n_left`` features once; those that settle move behind the others."""
+    """Visit each of the first ``n_left`` features once.
+
+    Those that settle at zero move behind the others.
+    """
     total = 0.0
     largest = 0.0
     visited = 0
@@ -340,9 +343,7 @@ def _visit_features(
 
 
 @kernel
-def _step_gradient(
-    columns: CSR, j: int, curvatures: np.ndarray, score_steps: np.ndarray
-) -> np.float64:
+def _step_gradient(columns: CSR, j: int, curvatures: np.ndarray, score_steps: np.ndarray) -> float:
     """Compute sum_i x_ij c_i phi''(m_i) <x_i, p>, which the step so far adds to the gradient."""
     total = 0.0
     for k in range(np.uint64(columns.indptr[j]), np.uint64(columns.indptr[j + 1])):

@@ -30,7 +30,10 @@ hinge with L2; see :func:`ovaflow.solver.stopping.compute_relative_tolerances`.
 
 
 class Settings(NamedTuple):
-    """Constants of the optimization; the defaults follow LIBLINEAR 2.40 and the MSI paper, sec. 5."""
+    """Constants of the optimization.
+
+    The defaults follow LIBLINEAR 2.40 and the MSI paper, sec. 5.
+    """
 
     C: float
     loss: int  # code of LOSSES
@@ -48,6 +51,7 @@ class Settings(NamedTuple):
     @classmethod
     def from_training(cls, train: "Solve") -> Self:
         """Read the constants of a training, which has C, loss, epsilon and regularization."""
+        assert train.C != "auto"
         loss = LOSSES[train.loss]
         regularization = REGULARIZATIONS[train.regularization]
         if train.epsilon != "auto":
@@ -116,7 +120,8 @@ class Workspace(NamedTuple):
 def make_workspace(n: int, d: int) -> Workspace:
     """Allocate the arrays of one thread, for n instances and d features."""
     first_of_features = Workspace._fields.index("weights")
-    shapes = dict.fromkeys(Workspace._fields[:first_of_features], (np.float32, n))
+    shapes: dict[str, tuple] = {}
+    shapes |= dict.fromkeys(Workspace._fields[:first_of_features], (np.float32, n))
     shapes |= dict.fromkeys(Workspace._fields[first_of_features:], (np.float32, d))
     shapes["active"] = (np.int32, n)
     return Workspace(**allocate_separately(**shapes))

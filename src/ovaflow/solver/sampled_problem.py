@@ -179,7 +179,10 @@ def fill_sigmoids(scores: np.ndarray, powers: np.ndarray, power_bits: np.ndarray
 
 @strict_kernel
 def flip_positive_rows(label: SampledLabel, instances: Instances, panel: SlotPanel) -> None:
-    """Set the slopes of positives, -v_i c_+ (1 - sigma(<w, x_i>)), and 0 for names of other labels."""
+    """Set the slopes of positives, -v_i c_+ (1 - sigma(<w, x_i>)).
+
+    Names of other labels have none.
+    """
     c = label.slot
     panel.slopes[instances.n_documents :, c] = 0.0
     for i in label.positives:

@@ -27,7 +27,7 @@ STRIPE_INSTANCES = 1 << 17
 """Instances whose bounds are held at a time, which bounds the memory of a thread."""
 
 TRANSPOSED_INSTANCES = 128
-"""Instances whose bounds are turned from rows into columns at a time, while the cache holds them."""
+"""Instances whose bounds are turned from rows into columns at a time: the cache holds them."""
 
 _ALL_POPULAR_FEATURES = 2048
 """Number of features up to which all are popular: posting lists would save nothing."""

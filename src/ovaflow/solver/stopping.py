@@ -56,8 +56,15 @@ def compute_relative_tolerances(
 
 
 def compute_gradient_norm_at_zero(
-    C, slope_at_zero: float, n: int, n_positives, pp, xp, xx, positive_cost=1.0
-):
+    C: float | np.ndarray,
+    slope_at_zero: float,
+    n: int,
+    n_positives: int | np.ndarray,
+    pp: float | np.ndarray,
+    xp: float | np.ndarray,
+    xx: float,
+    positive_cost: float | np.ndarray = 1.0,
+) -> np.ndarray:
     """Compute |g(0)| = C |phi'(0)| |(c + 1) |P| p_mean - n x_mean| from means alone.
 
     Assumes that every positive is one of the n documents; names used for training are not.

@@ -308,7 +308,7 @@ def _set_up_working_problem(
     part = gathered.part
     n_rows = gathered.n_rows
     view = slice_workspace(scratch.local, n_rows + 1, count)
-    others = features.total
+    others = np.float64(features.total)
     for r in range(n_rows):
         i = scratch.rows[r]
         cost = (
@@ -364,6 +364,7 @@ def _fill_full_gradient(
         gradient[j] = settings.C * common * features.sums[j]
     for r in range(n_rows):
         i = scratch.rows[r]
+        # names of labels are no negatives
         weight = features.instances.weights[i] if i < features.instances.n_documents else 0.0
         factor = settings.C * (np.float64(view.slopes[r]) - weight * common)
         if factor != 0:

@@ -115,7 +115,7 @@ def _copy_rows(
     indptr: np.ndarray,
     rows: np.ndarray,
     local_data: np.ndarray,
-    local_indices: np.ndarray | None,
+    local_indices: np.ndarray,
     local_indptr: np.ndarray,
 ) -> np.uint64:
     """Copy rows next to each other, and return the number of their entries.
