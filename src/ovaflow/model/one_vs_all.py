@@ -1,14 +1,24 @@
 """The one-vs-all model: sparse weights of each label."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ovaflow.model.model_file import LabelWeights, LinearScores, MethodModel, require_finite
-from ovaflow.model.top_k import LazyIndex, load_kernels, score_labels, score_labels_of_each
+from ovaflow.model.top_k import (
+    LazyIndex,
+    Ranking,
+    load_kernels,
+    score_labels,
+    score_labels_of_each,
+)
+from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.sparse.weight_rows import BLOCK_BITS, decode_weights, make_segments
+from ovaflow.sparse.weight_rows import BLOCK_BITS, Segments, decode_weights, make_segments
 
 
 @dataclass(frozen=True)
@@ -18,19 +28,23 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
     zero_decides = True
 
     @classmethod
-    def what_scores_are(cls, settings):
+    def what_scores_are(cls, settings: Mapping[str, Any]) -> str:
         if settings.get("loss") == "logistic":
-            return "A score is the log-odds by the label’s own classifier, as reliable as the training data."
+            return (
+                "A score is the log-odds by the label’s own classifier, as reliable as the "
+                "training data."
+            )
         return (
-            "Scores rank the labels of an instance. A score is the margin of the label’s own classifier, not a "
-            "probability: a label with a score below 0 may well be right. predict: {rerank: 0.2} gives probabilities."
+            "Scores rank the labels of an instance. A score is the margin of the label’s own "
+            "classifier, not a probability: a label with a score below 0 may well be right. "
+            "predict: {rerank: 0.2} gives probabilities."
         )
 
     @property
-    def nonzeros(self):
+    def nonzeros(self) -> int:
         return len(self.weights.data)
 
-    def write(self, path) -> None:
+    def write(self, path: str | Path) -> None:
         weights = self.weights
         require_finite(weights.data, 0, weights.indptr, range(len(weights.indptr)))
         super().write(path)
@@ -43,25 +57,32 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
         self._index.build()
 
     @cached_property
-    def _index(self):
+    def _index(self) -> LazyIndex:
         return LazyIndex(self)
 
-    def top_k(self, X, k, threads=1, quiet=True, allowed=None):
+    def top_k(
+        self,
+        X: CSR,
+        k: int,
+        threads: int = 1,
+        quiet: bool = True,
+        allowed: np.ndarray | None = None,
+    ) -> Ranking:
         return self._index.top_k(X, k, threads, quiet, allowed)
 
-    def score(self, X, labels):
+    def score(self, X: CSR, labels: np.ndarray) -> np.ndarray:
         return score_labels(self.weights, X, labels)
 
-    def score_each(self, X, ids, threads=1):
+    def score_each(self, X: CSR, ids: np.ndarray, threads: int = 1) -> np.ndarray:
         return score_labels_of_each(self.weights, X, ids, threads)
 
-    def label_weights(self, label, features):
+    def label_weights(self, label: int, features: np.ndarray | slice) -> np.ndarray:
         vector = np.zeros(self.n_features, np.float32)
         row = decode_weights(self.weights, label, label + 1)
         vector[row.indices] = row.data
         return vector[features]
 
-    def cosines(self, label):
+    def cosines(self, label: int) -> np.ndarray:
         vector = self.label_weights(label, slice(None))
         bias_feature = self.bias_feature
         if bias_feature >= 0:
@@ -73,17 +94,19 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
 
 
 @strict_kernel
-def _fill_cosines(weights, vector, left_out, out) -> None:
-    """out_j = <w_j, v> / |w_j| without one feature, whatever the step of w_j."""
-    data, indices, indptr, _, blocks = weights
+def _fill_cosines(
+    weights: Segments, vector: np.ndarray, omitted_feature: int, out: np.ndarray
+) -> None:
+    """Fill out_j = <w_j, v> / |w_j| without one feature, whatever the step of w_j."""
     for j in range(len(out)):
-        product = square = 0.0
-        for segment in range(j * blocks, (j + 1) * blocks):
-            offset = (segment % blocks) << BLOCK_BITS
-            for k in range(indptr[segment], indptr[segment + 1]):
-                feature = offset + indices[k]
-                weight = np.float32(data[k])
-                if feature != left_out:
+        product = 0.0
+        square = 0.0
+        for segment in range(j * weights.blocks, (j + 1) * weights.blocks):
+            offset = (segment % weights.blocks) << BLOCK_BITS
+            for k in range(weights.indptr[segment], weights.indptr[segment + 1]):
+                feature = offset + weights.indices[k]
+                weight = np.float32(weights.data[k])
+                if feature != omitted_feature:
                     product += weight * vector[feature]
                     square += weight * weight
         out[j] = product / np.sqrt(square) if square > 0 else 0.0

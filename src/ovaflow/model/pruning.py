@@ -7,86 +7,125 @@ larger one equals a model pruned at the larger one directly.
 """
 
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ovaflow.sparse.csr import offsets
+from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.sparse.weight_rows import make_segments
+from ovaflow.sparse.weight_rows import WeightRows, make_segments
+
+if TYPE_CHECKING:
+    from ovaflow.model.one_vs_all import OneVsAll
+
+_Weights = TypeVar("_Weights", CSR, WeightRows)
 
 
-def prune(weights, threshold):
-    """Drop weights below a threshold from a CSR (m, d), or from rounded rows; 0 drops exact zeros
-    only.
+def prune(weights: _Weights, threshold: float) -> _Weights:
+    """Drop weights below a threshold from a CSR (m, d), or from rounded rows.
+
+    A threshold of 0 drops exact zeros only.
     """
     indptr = offsets(count_kept_weights(weights, threshold))
     data = np.empty(indptr[-1], weights.data.dtype)
     indices = np.empty(indptr[-1], weights.indices.dtype)
-    copy_kept_weights(weights, np.arange(len(indptr) - 1), threshold, data, indices, indptr[:-1])
+    rows = np.arange(len(indptr) - 1)
+    copy_kept_weights(weights, rows, threshold, data, indices, indptr[:-1])
     return weights._replace(data=data, indices=indices, indptr=indptr)
 
 
-def count_kept_weights(weights, threshold):
-    """Number of weights of each row, or segment, that pruning leaves: int64 (m,)."""
+def count_kept_weights(weights: CSR | WeightRows, threshold: float) -> np.ndarray:
+    """Count the weights of each row, or segment, that pruning leaves: int64 (m,)."""
     counts = np.empty(len(weights.indptr) - 1, np.int64)
-    _count_kept(weights.data, weights.indptr, _in_steps(weights, threshold), counts)
+    thresholds = _convert_to_steps(weights, threshold)
+    _count_kept(weights.data, weights.indptr, thresholds, counts)
     return counts
 
 
-def _in_steps(weights, threshold):
-    """The threshold of each row, or segment, as a multiple of its step: exact in float64."""
-    *_, steps, blocks = make_segments(weights)
-    scale = np.ones(weights.n_rows) if steps is None else steps.astype(np.float64)
-    return np.repeat(np.float32(threshold) / scale, blocks)
+def _convert_to_steps(weights: CSR | WeightRows, threshold: float) -> np.ndarray:
+    """Express the threshold of each row, or segment, in its step: exact in float64."""
+    segments = make_segments(weights)
+    if segments.steps is None:
+        steps = np.ones(weights.n_rows)
+    else:
+        steps = segments.steps.astype(np.float64)
+    return np.repeat(np.float32(threshold) / steps, segments.blocks)
 
 
-def copy_kept_weights(weights, rows, threshold, data, indices, starts) -> None:
-    """Copy what pruning leaves of some rows, or segments, to ``data`` and ``indices``, each row
-    from its start.
+def copy_kept_weights(
+    weights: CSR | WeightRows,
+    rows: np.ndarray,
+    threshold: float,
+    data: np.ndarray,
+    indices: np.ndarray,
+    starts: np.ndarray,
+) -> None:
+    """Copy the weights that pruning leaves of some rows, or segments.
+
+    They go to ``data`` and ``indices``, each row from its entry of ``starts``.
     """
     rows = np.asarray(rows, np.int64)
-    _copy_kept(*weights.arrays, rows, _in_steps(weights, threshold), data, indices, starts)
+    thresholds = _convert_to_steps(weights, threshold)
+    _copy_kept(
+        weights.data, weights.indices, weights.indptr, rows, thresholds, data, indices, starts
+    )
 
 
 @strict_kernel
-def select_large_weights(weights, threshold):
-    """(indices, data) of the weights that pruning leaves of one dense row (d,)."""
+def select_large_weights(weights: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+    """Select the weights that pruning leaves of one dense row (d,): indices and data."""
     indices = np.empty(len(weights), np.int32)
     data = np.empty(len(weights), np.float32)
     count = 0
     for j in range(len(weights)):
         indices[count] = j
         data[count] = weights[j]
-        count += _keeps(weights[j], threshold)
+        # without a branch, which the processor would often predict wrongly
+        count += _is_kept(weights[j], threshold)
     return indices[:count].copy(), data[:count].copy()
 
 
 @strict_kernel
-def _keeps(weight, threshold):
+def _is_kept(weight: float, threshold: float) -> bool:
     return abs(weight) >= threshold and weight != 0
 
 
 @strict_kernel
-def _count_kept(data, indptr, thresholds, counts) -> None:
+def _count_kept(
+    data: np.ndarray, indptr: np.ndarray, thresholds: np.ndarray, counts: np.ndarray
+) -> None:
+    """Fill the number of weights that each row (m,) keeps."""
     for row in range(len(counts)):
         count = 0
         for k in range(indptr[row], indptr[row + 1]):
-            count += _keeps(data[k], thresholds[row])
+            if _is_kept(data[k], thresholds[row]):
+                count += 1
         counts[row] = count
 
 
 @strict_kernel
-def _copy_kept(data, indices, indptr, rows, thresholds, out_data, out_indices, starts) -> None:
+def _copy_kept(
+    data: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    rows: np.ndarray,
+    thresholds: np.ndarray,
+    out_data: np.ndarray,
+    out_indices: np.ndarray,
+    starts: np.ndarray,
+) -> None:
+    """Copy the kept weights of rows (r,) to ``starts`` (r,); ``thresholds`` (m,) are of all rows."""
     for r in range(len(rows)):
         slot = starts[r]
         for k in range(indptr[rows[r]], indptr[rows[r] + 1]):
-            if _keeps(data[k], thresholds[rows[r]]):
+            if _is_kept(data[k], thresholds[rows[r]]):
                 out_data[slot] = data[k]
                 out_indices[slot] = indices[k]
                 slot += 1
 
 
-def write_pruned(model, threshold, path):
+def write_pruned(model: "OneVsAll", threshold: float, path: str | Path) -> "OneVsAll":
     """Write a model without weights below the threshold, or its own if that is larger."""
     threshold = max(threshold, model.parameters.get("prune", 0.0))
     pruned = replace(

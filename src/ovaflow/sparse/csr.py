@@ -1,6 +1,7 @@
 """The sparse matrix that all modules exchange, and its products."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -8,33 +9,36 @@ import scipy
 from ovaflow.sparse.jit import kernel, strict_kernel
 
 NO_POSITION = 65535
-"""Place of a feature that is no token of a text; tokens beyond the last place count as there."""
+"""Place of a feature that is no token of a text.
+
+Tokens beyond the last place that 16 bits hold count as being at the last one.
+"""
 
 
 class CSR(NamedTuple):
     """Compressed sparse rows, in the dtypes that every kernel expects."""
 
     data: np.ndarray  # float32, shape (nnz,)
-    indices: (
-        np.ndarray
-    )  # int32, ascending within a row; None, which only for_kernels makes: rows have all columns
+    # int32, shape (nnz,), ascending within a row; None, which only omit_full_indices makes: rows
+    # have all columns
+    indices: np.ndarray
     indptr: np.ndarray  # int64, shape (n_rows + 1,)
     n_columns: int
-    # uint16, shape (nnz,); of texts: the first token that has the feature, NOWHERE for the bias; no
-    # kernel needs them
+    # uint16, shape (nnz,); of texts: the first token that has the feature, NO_POSITION for the
+    # bias; no kernel needs them
     places: np.ndarray | None = None
 
     @property
-    def n_rows(self):
+    def n_rows(self) -> int:
         return len(self.indptr) - 1
 
     @property
-    def arrays(self):
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """``(data, indices, indptr)``, as kernels take them."""
         return self.data, self.indices, self.indptr
 
-    def part(self, low, high):
-        """Rows low..high, sharing memory."""
+    def part(self, low: int, high: int) -> "CSR":
+        """Take rows low..high, sharing memory."""
         start = self.indptr[low]
         end = self.indptr[high]
         indices = None if self.indices is None else self.indices[start:end]
@@ -42,8 +46,8 @@ class CSR(NamedTuple):
         indptr = self.indptr[low : high + 1] - start
         return CSR(self.data[start:end], indices, indptr, self.n_columns, places)
 
-    def to_scipy(self):
-        """The same matrix as a ``scipy.sparse.csr_array``, sharing values and columns."""
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """Make the same matrix as a ``scipy.sparse.csr_array``, sharing values and columns."""
         # scikit-learn takes indices of 32 bits only, and SciPy has one type for both
         is_small = len(self.data) <= np.iinfo(np.int32).max
         indptr = self.indptr.astype(np.int32) if is_small else self.indptr
@@ -52,9 +56,10 @@ class CSR(NamedTuple):
         )
 
 
-def from_scipy(matrix):
-    """Bring any SciPy matrix, or a dense one, into the dtypes of :class:`CSR`: duplicates summed,
-    columns ascending.
+def from_scipy(matrix: Any) -> CSR:
+    """Bring a SciPy matrix, or a dense one, into the dtypes of :class:`CSR`.
+
+    Duplicates are summed, and columns become ascending.
     """
     csr = scipy.sparse.csr_array(matrix)
     if not csr.has_canonical_format:
@@ -68,54 +73,67 @@ def from_scipy(matrix):
     )
 
 
-def evenly_spaced_numbers(n, most):
-    """Numbers of at most so many of n rows, evenly spread over all: int64."""
+def evenly_spaced_numbers(n: int, most: int) -> np.ndarray:
+    """Choose at most ``most`` of the numbers 0..n, evenly spaced: int64."""
     amount = min(n, most)
     return np.arange(amount) * n // max(amount, 1)
 
 
-def select_rows(matrix, rows):
-    """The chosen rows of a matrix, in the order given."""
+def select_rows(matrix: CSR, rows: np.ndarray | Sequence[int]) -> CSR:
+    """Copy chosen rows of a matrix, in the order given."""
     indptr = offsets(np.diff(matrix.indptr)[rows])
+    row_numbers = np.asarray(rows, np.int64)
     data = np.empty(indptr[-1], matrix.data.dtype)
     indices = np.empty(indptr[-1], np.int32)
-    _copy_rows(*matrix.arrays, np.asarray(rows, np.int64), data, indices, indptr)
+    _copy_rows(matrix.data, matrix.indices, matrix.indptr, row_numbers, data, indices, indptr)
     places = None
     if matrix.places is not None:
         places = select_rows(matrix._replace(data=matrix.places, places=None), rows).data
     return CSR(data, indices, indptr, matrix.n_columns, places)
 
 
-def select_columns(matrix, low, high):
-    """Columns low..high of a matrix, as one of their own."""
+def select_columns(matrix: CSR, low: int, high: int) -> CSR:
+    """Copy columns low..high of a matrix."""
     kept = (matrix.indices >= low) & (matrix.indices < high)
     places = None if matrix.places is None else matrix.places[kept]
     indices = matrix.indices[kept] - np.int32(low)
     return CSR(matrix.data[kept], indices, offsets(kept)[matrix.indptr], high - low, places)
 
 
-def stack_columns(left, right):
-    """The columns of one matrix, then those of another with the same rows."""
+def stack_columns(left: CSR, right: CSR) -> CSR:
+    """Put the columns of two matrices with the same rows next to each other."""
     lengths = np.stack([np.diff(left.indptr), np.diff(right.indptr)], axis=1)
-    of_left = np.repeat(np.tile([True, False], len(lengths)), lengths.reshape(-1))
+    is_left = np.repeat(np.tile([True, False], len(lengths)), lengths.reshape(-1))
 
-    def merged(first, second):
-        values = np.empty(len(of_left), first.dtype)
-        values[of_left] = first
-        values[~of_left] = second
+    def merge(left_values: np.ndarray, right_values: np.ndarray) -> np.ndarray:
+        values = np.empty(len(is_left), left_values.dtype)
+        values[is_left] = left_values
+        values[~is_left] = right_values
         return values
 
-    indices = merged(left.indices, right.indices + np.int32(left.n_columns))
-    indptr = left.indptr + right.indptr
-    n_columns = left.n_columns + right.n_columns
-    places = (
-        None if left.places is None or right.places is None else merged(left.places, right.places)
+    places = None
+    if left.places is not None and right.places is not None:
+        places = merge(left.places, right.places)
+    return CSR(
+        merge(left.data, right.data),
+        merge(left.indices, right.indices + np.int32(left.n_columns)),
+        left.indptr + right.indptr,
+        left.n_columns + right.n_columns,
+        places,
     )
-    return CSR(merged(left.data, right.data), indices, indptr, n_columns, places)
 
 
 @strict_kernel
-def _copy_rows(data, indices, indptr, rows, out_data, out_indices, out_indptr) -> None:
+def _copy_rows(
+    data: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    rows: np.ndarray,
+    out_data: np.ndarray,
+    out_indices: np.ndarray,
+    out_indptr: np.ndarray,
+) -> None:
+    """Copy rows one after the other to where ``out_indptr`` (len(rows) + 1,) says."""
     for i in range(len(rows)):
         start = indptr[rows[i]]
         target = out_indptr[i]
@@ -124,56 +142,63 @@ def _copy_rows(data, indices, indptr, rows, out_data, out_indices, out_indptr) -
             out_indices[target + k] = indices[start + k]
 
 
-def offsets(lengths):
-    """Where pieces of these lengths begin, one after the other, and where the last one ends: int64."""
+def offsets(lengths: np.ndarray | Sequence[int]) -> np.ndarray:
+    """Sum lengths of consecutive pieces: the start of each, and the end of the last one, int64."""
     ends = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=ends[1:])
     return ends
 
 
-def from_dense(values):
-    """A dense matrix (n, d), float32, with every entry stored."""
+def from_dense(values: np.ndarray) -> CSR:
+    """Store every entry of a dense matrix (n, d), float32, zeros included."""
     n, d = values.shape
     indices = np.tile(np.arange(d, dtype=np.int32), n)
     return CSR(values.reshape(-1), indices, d * np.arange(n + 1, dtype=np.int64), d)
 
 
-def count_row_nonzeros(matrix):
-    """How many entries of each row are not zero; zeros are stored in full rows only."""
+def count_row_nonzeros(matrix: CSR) -> np.ndarray:
+    """Count the entries of each row that are not zero; only full rows store zeros."""
     if is_full(matrix):
         return np.count_nonzero(matrix.data.reshape(matrix.n_rows, matrix.n_columns), axis=1)
     return np.diff(matrix.indptr)
 
 
-def count_column_nonzeros(matrix):
-    """How many entries of each column are not zero; zeros are stored in full rows only."""
+def count_column_nonzeros(matrix: CSR) -> np.ndarray:
+    """Count the entries of each column that are not zero; only full rows store zeros."""
     if is_full(matrix):
         return np.count_nonzero(matrix.data.reshape(matrix.n_rows, matrix.n_columns), axis=0)
     return np.bincount(matrix.indices, minlength=matrix.n_columns)
 
 
-def is_full(matrix):
-    """Whether every row has all columns."""
+def is_full(matrix: CSR) -> bool:
+    """Check if every row has all columns."""
     return len(matrix.data) == matrix.n_rows * matrix.n_columns
 
 
-def transpose(matrix):
-    """The transposed matrix: posting lists of each column, rows ascending."""
+def transpose(matrix: CSR) -> CSR:
+    """Transpose a matrix: posting lists of each column, rows ascending."""
     if matrix.indices is None:
-        data = np.ascontiguousarray(matrix.data.reshape(matrix.n_rows, matrix.n_columns).T).reshape(
-            -1
-        )
+        dense = matrix.data.reshape(matrix.n_rows, matrix.n_columns)
+        data = np.ascontiguousarray(dense.T).reshape(-1)
         indptr = matrix.n_rows * np.arange(matrix.n_columns + 1, dtype=np.int64)
         return CSR(data, None, indptr, matrix.n_rows)
     indptr = offsets(np.bincount(matrix.indices, minlength=matrix.n_columns))
     data = np.empty_like(matrix.data)
     indices = np.empty(len(matrix.indices), np.int32)
-    _fill_transposed(*matrix.arrays, data, indices, indptr[:-1].copy())
+    _fill_transposed(matrix.data, matrix.indices, matrix.indptr, data, indices, indptr[:-1].copy())
     return CSR(data, indices, indptr, matrix.n_rows)
 
 
 @strict_kernel
-def _fill_transposed(data, indices, indptr, out_data, out_indices, next_slot) -> None:
+def _fill_transposed(
+    data: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    out_data: np.ndarray,
+    out_indices: np.ndarray,
+    next_slot: np.ndarray,
+) -> None:
+    """Append each entry to the list of its column, at ``next_slot`` (n_columns,)."""
     for i in range(len(indptr) - 1):
         for k in range(indptr[i], indptr[i + 1]):
             slot = next_slot[indices[k]]
@@ -188,24 +213,27 @@ def _fill_transposed(data, indices, indptr, out_data, out_indices, next_slot) ->
 # only the gathers.
 
 
-def omit_full_indices(matrix):
-    """The same matrix, sharing memory, without its indices where every row is full: then rows are
-    contiguous.
+def omit_full_indices(matrix: CSR) -> CSR:
+    """Leave out the indices of a matrix with full rows only, which kernels then read contiguously.
+
+    The matrix that is returned shares memory.
     """
     return matrix._replace(indices=None) if is_full(matrix) else matrix
 
 
 @kernel
-def entry_column(indices, k, first):
-    """Column of entry k of the row that begins at entry ``first``; all unsigned."""
+def entry_column(indices: np.ndarray | None, k: int, first: int) -> int:
+    """Find the column of entry k of the row that begins at entry ``first``; all unsigned."""
     if indices is None:
         return k - first
     return np.uint32(indices[k])
 
 
 @kernel
-def row_dot(data, indices, start, end, vector):
-    """<x_i, v> over the entries start to end."""
+def row_dot(
+    data: np.ndarray, indices: np.ndarray | None, start: int, end: int, vector: np.ndarray
+) -> np.float32:
+    """Compute <x_i, v> over the entries start to end."""
     total = np.float32(0.0)
     if indices is None:
         row = data[start:end]
@@ -218,14 +246,27 @@ def row_dot(data, indices, start, end, vector):
 
 
 @kernel
-def multiply_vector(data, indices, indptr, vector, out) -> None:
-    """out = X v."""
+def multiply_vector(
+    data: np.ndarray,
+    indices: np.ndarray | None,
+    indptr: np.ndarray,
+    vector: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Fill out = X v."""
     for i in range(len(indptr) - 1):
         out[i] = row_dot(data, indices, indptr[i], indptr[i + 1], vector)
 
 
 @kernel
-def add_row(data, indices, start, end, factor, out) -> None:
+def add_row(
+    data: np.ndarray,
+    indices: np.ndarray | None,
+    start: int,
+    end: int,
+    factor: float,
+    out: np.ndarray,
+) -> None:
     """Add factor * x_i to out, over the entries start to end."""
     if indices is None:
         row = data[start:end]
@@ -237,7 +278,14 @@ def add_row(data, indices, start, end, factor, out) -> None:
 
 
 @kernel
-def add_squared_row(data, indices, start, end, factor, out) -> None:
+def add_squared_row(
+    data: np.ndarray,
+    indices: np.ndarray | None,
+    start: int,
+    end: int,
+    factor: float,
+    out: np.ndarray,
+) -> None:
     """Add factor * x_i^2 to out, over the entries start to end."""
     if indices is None:
         row = data[start:end]
@@ -249,22 +297,22 @@ def add_squared_row(data, indices, start, end, factor, out) -> None:
 
 
 @strict_kernel
-def scatter(indices, data, dense) -> None:
-    """v_j = x_j for every entry of a sparse vector."""
+def scatter(indices: np.ndarray, data: np.ndarray, dense: np.ndarray) -> None:
+    """Set v_j = x_j for every entry of a sparse vector x in a dense vector v."""
     for k in range(len(indices)):
         dense[indices[k]] = data[k]
 
 
 @strict_kernel
-def clear_scattered(indices, dense) -> None:
-    """Undo :func:`scatter`."""
+def clear_scattered(indices: np.ndarray, dense: np.ndarray) -> None:
+    """Undo :func:`scatter`: set the entries to zero."""
     for k in range(len(indices)):
         dense[indices[k]] = 0
 
 
 @strict_kernel
-def ensure_capacity(array, size):
-    """The array, or a copy of at least twice its length, so that ``size`` entries fit."""
+def ensure_capacity(array: np.ndarray, size: int) -> np.ndarray:
+    """Return the array if ``size`` entries fit, or else a copy of at least twice its length."""
     if size <= len(array):
         return array
     larger = np.empty(max(size, 2 * len(array)), array.dtype)

@@ -1,6 +1,4 @@
-"""The folder of what all jobs share, and a hash of all kernels, which tells those that older code
-compiled.
-"""
+"""The cache folder, and a hash of all kernels that tells which compiled ones are out of date."""
 
 import hashlib
 import os
@@ -14,18 +12,18 @@ _PACKAGE = Path(ovaflow.__file__).parent
 _HAS_KERNELS = re.compile(rb"^from ovaflow\.sparse\.jit import .*kernel", re.MULTILINE)
 
 
-def cache_folder():
-    """``$OVAFLOW_CACHE`` or ``~/.cache/ovaflow``."""
+def cache_folder() -> Path:
+    """Find the folder that all jobs share: ``$OVAFLOW_CACHE`` or ``~/.cache/ovaflow``."""
     return Path(os.environ.get("OVAFLOW_CACHE") or Path.home() / ".cache" / "ovaflow")
 
 
 @cache
-def kernel_fingerprint():
-    """Hash of every module that compiles kernels: those that Numba keeps hold what they call, of
-    other modules too.
+def kernel_fingerprint() -> str:
+    """Hash every module that compiles kernels.
 
-    Of the modules that a workflow brings along none has kernels; their jobs run the ovaflow of
-    their environment.
+    One hash is made of all, since a compiled kernel includes those that it calls, of other modules
+    too. No module that a workflow brings along has kernels; its jobs run the ovaflow of their
+    environment.
     """
     digest = hashlib.blake2b(ovaflow.__version__.encode(), digest_size=16)
     for path in sorted(_PACKAGE.rglob("*.py")):

@@ -1,9 +1,9 @@
-"""The one place for jit flags, and for the cache of compiled kernels.
+"""Decorators of kernels with all jit flags, and the cache of compiled kernels.
 
 Kernels release the interpreter lock, so that plain threads run them in
 parallel, and are compiled once per version of the source, Numba and CPU type.
-Numba's cache may be written by several processes at a time: of those that
-start together each compiles what it does not find.
+Several processes may write to Numba's cache at a time: each of those that
+start together compiles what it does not find.
 """
 
 import contextlib
@@ -12,25 +12,34 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numba
 from llvmlite import binding
 
 from ovaflow.sparse.fingerprint import cache_folder, kernel_fingerprint
 
-_END = b"."  # every file of the cache ends as a pickle does
+_LAST_BYTE = b"."
+"""Every file of the cache ends with it, as a pickle does."""
 
-_ROOM = 1 << 26
-"""Bytes; all kernels take half of it, and Numba raises an error where it cannot store one."""
+_PROBE_BYTES = 4096
+"""Bytes that are written to see whether the folder can be written to."""
+
+_NEEDED_BYTES = 1 << 26
+"""Free space that the cache needs: all kernels take half of it, and Numba raises an error where it
+cannot store one.
+"""
 
 FASTMATH = frozenset({"reassoc", "contract", "nsz", "arcp"})
 """Sums may be reordered and fused, which vector code needs; nan and inf keep their meaning."""
 
 
 @cache
-def cache_directory():
-    """Folder of the compiled kernels, made if need be; None if it cannot be written or is full."""
+def cache_directory() -> Path | None:
+    """Make the folder of the compiled kernels; None if it cannot be written or is full."""
     # a cached caller keeps an old callee of another file, and CPUs differ
     cpu = numba.config.CPU_NAME or binding.get_host_cpu_name()
     base = cache_folder()
@@ -38,8 +47,8 @@ def cache_directory():
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
-            file.write(bytes(4096))
-        if shutil.disk_usage(folder).free < _ROOM:
+            file.write(bytes(_PROBE_BYTES))
+        if shutil.disk_usage(folder).free < _NEEDED_BYTES:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     except OSError as error:
         reason = error.strerror or error
@@ -50,22 +59,22 @@ def cache_directory():
             flush=True,
         )
         return None
-    _remove_cut_short(folder)
+    _remove_truncated_files(folder)
     return folder
 
 
-def _remove_cut_short(folder) -> None:
-    """Remove what a crash of the machine left incomplete: Numba would run it, or fail."""
+def _remove_truncated_files(folder: Path) -> None:
+    """Remove files that a crash of the machine left incomplete: Numba would run them, or fail."""
     for path in folder.rglob("*.nb[ci]"):
         # another process may remove it meanwhile
         with contextlib.suppress(OSError), open(path, "rb") as file:
-            file.seek(max(path.stat().st_size - len(_END), 0))
-            if file.read() != _END:
+            file.seek(max(path.stat().st_size - len(_LAST_BYTE), 0))
+            if file.read() != _LAST_BYTE:
                 path.unlink()
 
 
-def _compiled(**flags):
-    def decorate(function):
+def _make_decorator(**flags: Any) -> Callable[[Callable], Any]:
+    def decorate(function: Callable) -> Any:
         folder = cache_directory()
         config = numba.config
         compiler = numba.njit(nogil=True, error_model="numpy", cache=folder is not None, **flags)
@@ -79,13 +88,11 @@ def _compiled(**flags):
     return decorate
 
 
-kernel = _compiled(fastmath=set(FASTMATH))
+kernel = _make_decorator(fastmath=set(FASTMATH))
 """Decorator of numerical kernels."""
 
-inner_kernel = _compiled(fastmath=set(FASTMATH), inline="always")
-"""Decorator of numerical kernels that hardly more than one other calls, with whose code alone they
-are compiled.
-"""
+inner_kernel = _make_decorator(fastmath=set(FASTMATH), inline="always")
+"""Decorator of numerical kernels with one or two callers, into which they are always inlined."""
 
-strict_kernel = _compiled()
+strict_kernel = _make_decorator()
 """Decorator of kernels that parse, count, sort, or must round exactly as written."""

@@ -11,36 +11,46 @@ from ovaflow.sparse.csr import entry_column
 from ovaflow.sparse.jit import kernel
 
 PANEL_WIDTH = 64
-"""Vectors of a panel: four vectors of 16 floats, a compile-time constant for the inner loop."""
+"""Vectors of a panel: four registers of 16 floats, a compile-time constant for the inner loop."""
 
-_PART = 128
+_FEATURES_PER_PART = 128
 """Features of a panel's part: 32 KiB, which the first cache holds."""
 
-_ROWS = 256
+_ROWS_PER_PART = 256
+"""Full rows that are multiplied with a part before the next one is loaded."""
 
 
 @kernel
-def multiply_panel(data, indices, indptr, panel, out) -> None:
-    """out = X P."""
+def multiply_panel(
+    data: np.ndarray,
+    indices: np.ndarray | None,
+    indptr: np.ndarray,
+    panel: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Fill out = X P, with a panel P of shape (d, PANEL_WIDTH)."""
     if indices is None:
-        _product_of_full_rows(data, indices, indptr, panel, out)
+        _multiply_full_rows(data, indices, indptr, panel, out)
         return
     for i in range(len(indptr) - 1):
         multiply_row(data, indices, indptr[i], indptr[i + 1], panel, out[i])
 
 
 @kernel
-def _product_of_full_rows(data, indices, indptr, panel, out) -> None:
-    """out = X P, by parts of the panel that stay in the first cache while many rows are multiplied
-    with them.
+def _multiply_full_rows(
+    data: np.ndarray, indices: None, indptr: np.ndarray, panel: np.ndarray, out: np.ndarray
+) -> None:
+    """Fill out = X P, by parts of the panel.
+
+    A part stays in the first cache while many rows are multiplied with it.
     """
     n = len(indptr) - 1
     d = len(panel)
     part = np.empty(PANEL_WIDTH, np.float32)
-    for low in range(0, n, _ROWS):
-        for first in range(0, d, _PART):
-            last = min(first + _PART, d)
-            for i in range(low, min(low + _ROWS, n)):
+    for low in range(0, n, _ROWS_PER_PART):
+        for first in range(0, d, _FEATURES_PER_PART):
+            last = min(first + _FEATURES_PER_PART, d)
+            for i in range(low, min(low + _ROWS_PER_PART, n)):
                 start = indptr[i]
                 target = out[i] if first == 0 else part
                 multiply_row(data, indices, start + first, start + last, panel[first:last], target)
@@ -50,8 +60,15 @@ def _product_of_full_rows(data, indices, indptr, panel, out) -> None:
 
 
 @kernel
-def multiply_row(data, indices, start, end, panel, out) -> None:
-    """out = sum_f x_if p_f over the entries start to end, four features at a time."""
+def multiply_row(
+    data: np.ndarray,
+    indices: np.ndarray | None,
+    start: int,
+    end: int,
+    panel: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Fill out = sum_f x_if p_f over the entries start to end, four features at a time."""
     one = np.uint64(1)
     first = np.uint64(start)
     k = first

@@ -6,8 +6,8 @@ from ovaflow.sparse.jit import strict_kernel
 
 
 @strict_kernel
-def mix_bits(state):
-    """Next output for a state."""
+def mix_bits(state: np.uint64) -> np.uint64:
+    """Compute the output for a state."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return state ^ (state >> np.uint64(31))
