@@ -1,6 +1,9 @@
 """Commands that make datasets, or choose settings on held-out training instances."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -15,7 +18,7 @@ from ovaflow.cli.options import (
     source_files_option,
     step_options,
 )
-from ovaflow.dataset.dataset import open_dataset, write_dataset
+from ovaflow.dataset.dataset import Dataset, Split, open_dataset, write_dataset
 from ovaflow.dataset.hold_out import hold_out
 from ovaflow.dataset.prepare import prepare
 from ovaflow.dataset.remarks import collect_remarks, explain_kept_together
@@ -24,9 +27,10 @@ from ovaflow.labels.label_map import UNKNOWN_SUBJECTS, require_another_file, wri
 from ovaflow.reading.summary import ReadingSummary, describe_weights
 from ovaflow.records.drawing import is_far_from_share
 from ovaflow.records.source import SourceFiles
+from ovaflow.settings.prepare import ChooseFeatures, PrepareSource
 from ovaflow.settings.section import as_list
 from ovaflow.settings.source import holds_texts
-from ovaflow.settings.train import Train
+from ovaflow.settings.train import ChooseC, Train
 from ovaflow.storage.texts import write_json
 from ovaflow.storage.writing import explain_write_errors, write_csv
 from ovaflow.tuning import cost, features
@@ -45,11 +49,19 @@ from ovaflow.tuning import cost, features
 @click.option(
     "--record",
     type=click.Path(dir_okay=False),
-    help="Checksums, recorded at the first download and enforced afterwards; OUTPUT.sha256 by default.",
+    help="Checksums, recorded at the first download and enforced afterwards; OUTPUT.sha256 by"
+    " default.",
 )
-def download_command(dataset, catalogue, url, sha256, output, record) -> None:
+def download_command(
+    dataset: str | None,
+    catalogue: str | None,
+    url: str | None,
+    sha256: str | None,
+    output: str,
+    record: str | None,
+) -> None:
     """Download a dataset or a file, unless it exists with the recorded checksum."""
-    # the libraries that download are loaded by no other command
+    # imported here, since no other command needs the libraries that download
     from ovaflow.records.download import download_dataset, download_file
 
     if (dataset is None) == (url is None):
@@ -62,10 +74,10 @@ def download_command(dataset, catalogue, url, sha256, output, record) -> None:
         download_dataset(dataset, output, catalogue, record)
 
 
-_IDS = "Label names, one per line in id order; texts then have ids as labels."
-_SUBJECTS = "Subject vocabulary, whose URIs or names texts have as labels."
-LABELS_OPTION = file_option("--labels", help=_IDS)
-VOCABULARY_OPTION = file_option("--vocabulary", help=_SUBJECTS)
+_LABELS_HELP = "Label names, one per line in id order; texts then have ids as labels."
+_VOCABULARY_HELP = "Subject vocabulary, whose URIs or names texts have as labels."
+LABELS_OPTION = file_option("--labels", help=_LABELS_HELP)
+VOCABULARY_OPTION = file_option("--vocabulary", help=_VOCABULARY_HELP)
 
 
 SIZES_OPTION = file_option(
@@ -73,7 +85,8 @@ SIZES_OPTION = file_option(
 )
 
 
-def write_dataset_sizes(path, train, parameters) -> None:
+def write_dataset_sizes(path: Path | None, train: Split, parameters: Mapping[str, Any]) -> None:
+    """Write the sizes of a dataset, and the names of its files, for ``--sizes``."""
     if path is not None:
         X = train.X
         Y = train.Y
@@ -82,7 +95,8 @@ def write_dataset_sizes(path, train, parameters) -> None:
         write_sizes(path, Shape(X.n_rows, X.n_columns, Y.n_columns, len(Y.indices)), names)
 
 
-def _source_of(settings, files):
+def _open_source(settings: PrepareSource, files: dict[str, Any]) -> SourceFiles:
+    """Return the source of a dataset; refuse options that do not go together."""
     if settings.format != "builtin" and files["train"] is None:
         raise click.UsageError(f"--format={settings.format} needs --train")
     if len(as_list(files["extra"] or [])) != len(settings.extra_weight):
@@ -108,45 +122,51 @@ def _source_of(settings, files):
 @SIZES_OPTION
 @file_option("--reading", help="JSON file to write: how the files were read, for the report.")
 @output_option("The dataset file.")
-def prepare_command(settings, threads, sizes, reading, output, **files) -> None:
+def prepare_command(
+    settings: PrepareSource,
+    threads: int,
+    sizes: Path | None,
+    reading: Path | None,
+    output: Path,
+    **files: Any,
+) -> None:
     """Turn a dataset's source into dataset.h5."""
-    source = _source_of(settings, files)
-    listed = output.with_name(UNKNOWN_SUBJECTS)
-    require_another_file(settings.label_map, listed)
-    glance = ReadingSummary({})
+    source = _open_source(settings, files)
+    unknown_path = output.with_name(UNKNOWN_SUBJECTS)
+    require_another_file(settings.label_map, unknown_path)
+    summary = ReadingSummary({})
     if holds_texts(settings.format):
         source.require_files()
-        glance = ReadingSummary.at(source.look, settings.format)
-        click.echo(f"records are read like this:\n{glance}")
+        summary = ReadingSummary.at(source.look, settings.format)
+        click.echo(f"records are read like this:\n{summary}")
     with explain_write_errors(output):
         output.parent.mkdir(parents=True, exist_ok=True)
         prepared = prepare(source, threads, output.parent)
     prepared.write(output)
     if source.vocabulary is not None:
-        write_unknown_subjects(listed, prepared.unknown_subjects)
+        write_unknown_subjects(unknown_path, prepared.unknown_subjects)
     write_dataset_sizes(sizes, prepared.train, prepared.parameters)
     if reading is not None:
-        further = prepared.column_descriptions | _weights_in_words(
-            settings.weight_column, prepared.documents
-        )
-        write_json(
-            reading, "reading", {"lines": glance.of_all(*prepared.label_counts(), further).lines}
-        )
+        further = dict(prepared.column_descriptions)
+        if settings.weight_column is not None:
+            further["weights"] = _describe_weights(settings.weight_column, prepared.documents)
+        counts, n_records = prepared.label_counts()
+        lines = summary.of_all(counts, n_records, further).lines
+        write_json(reading, "reading", {"lines": lines})
     click.echo(f"{output}: {prepared.summary()}")
-    for remark in collect_remarks(prepared, listed):
+    for remark in collect_remarks(prepared, unknown_path):
         click.echo(f"remark: {remark}")
 
 
-def _weights_in_words(column, dataset):
-    """What the records of the training file weigh, if a column says so."""
-    if column is None:
-        return {}
+def _describe_weights(column: str, dataset: Dataset) -> Any:
+    """Describe the weights of the training file's records, from a column."""
     weights = dataset.instance_weights
-    extra = dataset.train.extra
-    return {"weights": describe_weights(column, weights if extra is None else weights[~extra])}
+    if dataset.train.extra is not None:
+        weights = weights[~dataset.train.extra]
+    return describe_weights(column, weights)
 
 
-_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+_SHARE_TYPE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
 @click.command("hold-out")
@@ -155,7 +175,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
     "--fraction",
     default=0.2,
     show_default=True,
-    type=_SHARE,
+    type=_SHARE_TYPE,
     help="Share of the training instances.",
 )
 @number_option("--seed", 0, "Seed of the draw.", least=0)
@@ -165,40 +185,47 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 )
 @SIZES_OPTION
 @output_option("Dataset file to write; its test instances are those held out.")
-def hold_out_command(dataset, fraction, seed, records, sizes, output) -> None:
+def hold_out_command(
+    dataset: Path,
+    fraction: float,
+    seed: int,
+    records: Path | None,
+    sizes: Path | None,
+    output: Path,
+) -> None:
     """Set training instances of DATASET (dataset.h5) aside, for the second stage."""
     opened = open_dataset(dataset)
     train = replace(opened.train, records=opened.ids("train"))
     parts = hold_out(replace(opened, train=train), fraction, seed)
     if records is not None:
         ids = {"train": parts.train.records, "held-out": parts.test.records}
-        ids |= {name: opened.ids(name) for name in opened.measured}
-        write_csv(records, [("id", "part"), *((each, part) for part in ids for each in ids[part])])
+        for name in opened.measured:
+            ids[name] = opened.ids(name)
+        rows = [("id", "part")]
+        for part, names in ids.items():
+            rows += [(name, part) for name in names]
+        write_csv(records, rows)
     write_dataset(
         output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters
     )
     write_dataset_sizes(sizes, parts.train, parts.parameters)
-    held = parts.test.X.n_rows
+    n_held_out = parts.test.X.n_rows
     n = opened.n_documents
     n_extra = 0
     if train.extra is not None:
         n_extra = int(np.count_nonzero(train.extra))
         n -= n_extra
-    click.echo(
-        f"{output}: {held:,} of {n:,} training instances held out{_extra_left_out(train, parts, n_extra)}"
-    )
-    if is_far_from_share(held, n, fraction):
+    message = f"{output}: {n_held_out:,} of {n:,} training instances held out"
+    n_left_out = train.X.n_rows - parts.train.X.n_rows - n_held_out
+    if n_left_out:
+        message += (
+            f"; {n_left_out:,} of {n_extra:,} extra ones are left out like them, and not measured"
+        )
+    click.echo(message)
+    if is_far_from_share(n_held_out, n, fraction):
         click.echo(
             f"remark: not about {round(fraction * n):,}: {explain_kept_together(opened.parameters)}"
         )
-
-
-def _extra_left_out(train, parts, n_extra):
-    """How many extra instances are neither held out nor trained on, in words."""
-    left_out = train.X.n_rows - parts.train.X.n_rows - parts.test.X.n_rows
-    if not left_out:
-        return ""
-    return f"; {left_out:,} of {n_extra:,} extra ones are left out like them, and not measured"
 
 
 @click.command("choose-features")
@@ -213,9 +240,11 @@ def _extra_left_out(train, parts, n_extra):
 @VOCABULARY_OPTION
 @THREADS_OPTION
 @output_option("JSON file to write, for ovaflow prepare --features=auto.")
-def choose_features_command(settings, threads, output, **files) -> None:
+def choose_features_command(
+    settings: ChooseFeatures, threads: int, output: Path, **files: Any
+) -> None:
     """Compare blocks of text features on held-out training instances."""
-    choice = features.choose_features(_source_of(settings, files), settings, threads)
+    choice = features.choose_features(_open_source(settings, files), settings, threads)
     write_json(output, features.FEATURES_KIND, choice)
     _print_choice(choice)
 
@@ -225,39 +254,40 @@ def choose_features_command(settings, threads, output, **files) -> None:
 @step_options("choose-c")
 @THREADS_OPTION
 @output_option("JSON file to write, for --C=auto of the commands that train.")
-def choose_c_command(dataset, settings, threads, output) -> None:
+def choose_c_command(dataset: Path, settings: ChooseC, threads: int, output: Path) -> None:
     """Compare values of C on held-out training instances of DATASET (dataset.h5)."""
     choice = cost.choose_C(open_dataset(dataset), settings, settings, threads)
     write_json(output, cost.COST_KIND, choice)
     _print_choice(choice)
 
 
-def _print_choice(choice) -> None:
+def _print_choice(choice: Mapping[str, Any]) -> None:
+    """Print the compared values of a setting, and the chosen one."""
     _print_trials(choice["candidates"], choice["metric"])
     if "check" in choice:
         click.echo("checked with all training instances:")
         _print_trials(choice["check"], choice["metric"])
     # the last line is what a run shows of the log
-    click.echo(f"{choice['chosen']}  chosen, {_gain_of(choice)}")
+    click.echo(f"{choice['chosen']}  chosen, {_describe_gain(choice)}")
 
 
-def _print_trials(entries, metric) -> None:
+def _print_trials(entries: Iterable[Mapping[str, Any]], metric: str) -> None:
+    """Print how each value performs on held-out instances."""
     for each in entries:
         difference = f"{100 * each['difference']:+.1f} ± {200 * each['error']:.1f}"
-        quality = f"{metric} {100 * each['metrics'][metric]:.1f} ({difference}), P@1 {100 * each['metrics']['P@1']:.1f}"
-        click.echo(
-            f"{each['candidate']}: {quality} on {each['held_out']:,} instances, {each['seconds']:.0f} s"
-        )
+        metrics = each["metrics"]
+        quality = f"{metric} {100 * metrics[metric]:.1f} ({difference})"
+        quality += f", P@1 {100 * metrics['P@1']:.1f}"
+        amounts = f"{each['held_out']:,} instances, {each['seconds']:.0f} s"
+        click.echo(f"{each['candidate']}: {quality} on {amounts}")
 
 
-def _gain_of(choice):
-    """What the choice gained over the default, in words."""
+def _describe_gain(choice: Mapping[str, Any]) -> str:
+    """Describe the gain of a choice over the default."""
     default = choice["default"]
-    chosen = choice["chosen"]
-    if chosen == default:
+    if choice["chosen"] == default:
         return "the default: no other is surely better"
-    [entry] = [
-        each for each in choice.get("check", choice["candidates"]) if each["candidate"] == default
-    ]
+    entries = choice.get("check", choice["candidates"])
+    [entry] = [each for each in entries if each["candidate"] == default]
     gain = f"{-100 * entry['difference']:+.1f} ± {200 * entry['error']:.1f}"
     return f"{choice['metric']} {gain} to the default, {default}"

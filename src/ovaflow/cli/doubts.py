@@ -1,13 +1,15 @@
 """ovaflow doubts: training labels that are probably wrong or missing."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ovaflow.cli.listing import Listing
 from ovaflow.cli.options import THREADS_OPTION, file_option
 from ovaflow.console.errors import InputError
-from ovaflow.dataset.dataset import open_dataset
+from ovaflow.dataset.dataset import Dataset, open_dataset
 from ovaflow.evaluation.doubts import (
     DOUBT_COLUMNS,
     find_cross_validated_doubts,
@@ -37,13 +39,21 @@ _TITLES = {"wrong": "Given, but improbable", "missing": "Not given, but probable
     "--all",
     "every",
     is_flag=True,
-    help="All training records instead of a fifth: train five times, each time without a fifth of them.",
+    help="All training records instead of a fifth: train five times, each time without a fifth of"
+    " them.",
 )
 @THREADS_OPTION
 @file_option(
     "--output", help="Table of all doubts to write: Parquet if it ends in .parquet, else CSV."
 )
-def doubts_command(run, dataset, held_out, every, threads, output) -> None:
+def doubts_command(
+    run: Path,
+    dataset: Path | None,
+    held_out: Path | None,
+    every: bool,
+    threads: int,
+    output: Path | None,
+) -> None:
     """List training labels that are probably wrong or missing, by models that have not seen their
     records.
 
@@ -60,7 +70,7 @@ def doubts_command(run, dataset, held_out, every, threads, output) -> None:
         doubts, n = find_cross_validated_doubts(opened, trained, threads)
     else:
         if held_out is None:
-            held_out = _held_out_by(model)
+            held_out = _find_held_out(model)
             model = held_out.parent / model.parent.name / model.name
         parts = open_dataset(held_out)
         trained = open_any_model(model)
@@ -68,21 +78,21 @@ def doubts_command(run, dataset, held_out, every, threads, output) -> None:
         doubts, n = find_held_out_doubts(opened, parts, trained, threads)
     rows = tabulate_doubts(opened, doubts.worst_first())
     if output:
-        _list("Doubts", rows).write(output)
+        _make_listing("Doubts", rows).write(output)
     for kind, title in _TITLES.items():
         of_kind = [row for row in rows if row["kind"] == kind]
         if of_kind:
             click.echo(title)
-            _list(title, of_kind[:SHOWN_DOUBTS_PER_KIND]).show()
+            _make_listing(title, of_kind[:SHOWN_DOUBTS_PER_KIND]).show()
     _print_summary(rows, n, opened, output)
 
 
-def _list(title, rows):
+def _make_listing(title: str, rows: Sequence[dict[str, Any]]) -> Listing:
     return Listing(title, DOUBT_COLUMNS, COLUMNS_WITHOUT_KIND, rows, name_length=RECORD_NAME_LENGTH)
 
 
-def _held_out_by(model):
-    """The held-out dataset of a run's second stage, in the layout of results/."""
+def _find_held_out(model: Path) -> Path:
+    """Return the held-out dataset of a run's second stage, in the layout of results/."""
     reranker = model.with_name(FILE_NAME)
     if not reranker.exists():
         message = "no second stage, so every model has seen all training records"
@@ -92,13 +102,19 @@ def _held_out_by(model):
     return model.parent.parent / f"{HELD_OUT_PREFIX}{share:g}" / "dataset.h5"
 
 
-def _print_summary(rows, n, dataset, output) -> None:
+def _print_summary(
+    rows: Sequence[dict[str, Any]], n: int, dataset: Dataset, output: Path | None
+) -> None:
+    """Print how many labels are doubtful, in n held-out records."""
     if n < MIN_HELD_OUT_TEXTS:
         click.echo(f"{n:,} records were held out; doubts need {MIN_HELD_OUT_TEXTS:,}")
         return
-    wrong = sum(row["kind"] == "wrong" for row in rows)
-    place = f"{output}: " if output else ""
+    n_wrong = 0
+    for row in rows:
+        if row["kind"] == "wrong":
+            n_wrong += 1
+    prefix = f"{output}: " if output else ""
     click.echo(
-        f"{place}{wrong:,} labels are less likely than chance, {len(rows) - wrong:,} are missing with a"
-        f" probability of 50 % or more, of {n:,} of {dataset.n_documents:,} training records"
+        f"{prefix}{n_wrong:,} labels are less likely than chance, {len(rows) - n_wrong:,} are missing"
+        f" with a probability of 50 % or more, of {n:,} of {dataset.n_documents:,} training records"
     )

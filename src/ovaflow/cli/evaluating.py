@@ -1,6 +1,8 @@
 """Commands that measure a model on instances with known labels."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
@@ -18,6 +20,7 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, tabulate_labels
 from ovaflow.evaluation.errors import RunErrors
 from ovaflow.evaluation.labelled_file import (
+    RankedRecords,
     compare_unknown_words,
     compute_annif_metrics,
     measure_by_label,
@@ -40,8 +43,10 @@ from ovaflow.model.model_file import open_any_model
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.question import Question
 from ovaflow.prediction.usual_texts import count_test_texts
 from ovaflow.report.errors_page import render_errors
+from ovaflow.settings.train import Evaluate
 from ovaflow.storage.texts import write_json
 from ovaflow.storage.writing import write_csv, write_text
 
@@ -74,7 +79,19 @@ from ovaflow.storage.writing import write_csv, write_text
     help="PREDICTIONS: also print what annif eval prints.",
 )
 def evaluate_command(
-    data, models, dataset, threads, labels, settings, table, question, **options
+    data: Path,
+    models: tuple[Path, ...],
+    reading: dict[str, Any],
+    question: Question,
+    labels: Path | None,
+    threads: int,
+    dataset: Path | None,
+    training: Path | None,
+    settings: Evaluate,
+    output: Path | None,
+    analysis: Path | None,
+    errors: Path | None,
+    table: str | None,
 ) -> None:
     """Measure models on a labelled FILE, or compare PREDICTIONS with the test labels.
 
@@ -86,78 +103,118 @@ def evaluate_command(
     PREDICTIONS (predictions.h5) are compared with the labels of the test instances of --dataset;
     --training and --output are then needed.
     """
-    reading = options.pop("reading")
     if dataset is None:
-        for name, value in {**options, "metrics": table}.items():
-            if value is not None and name != "output":
+        of_predictions = {
+            "training": training,
+            "analysis": analysis,
+            "errors": errors,
+            "metrics": table,
+        }
+        for name, value in of_predictions.items():
+            if value is not None:
                 raise click.UsageError(f"--{name} goes with --dataset")
-        _evaluate_file(data, models, labels, options["output"], threads, reading, question)
+        _evaluate_file(data, models, labels, output, threads, reading, question)
         return
     if question.chooses_labels:
         raise click.UsageError("--include and --exclude go with a FILE")
-    lacking = [name for name in ("training", "output") if options[name] is None]
-    if lacking or len(models) > 1:
-        raise click.UsageError(
-            f"--dataset needs --{lacking[0]}" if lacking else "--dataset goes with one --model"
-        )
-    _evaluate_predictions(data, dataset, *models, settings, table, labels=labels, **options)
+    if training is None:
+        raise click.UsageError("--dataset needs --training")
+    if output is None:
+        raise click.UsageError("--dataset needs --output")
+    if len(models) > 1:
+        raise click.UsageError("--dataset goes with one --model")
+    inputs = _Inputs(data, dataset, models[0], training)
+    outputs = _Outputs(output, analysis, errors, labels)
+    _evaluate_predictions(inputs, outputs, settings, table)
+
+
+class _Inputs(NamedTuple):
+    """Files from which predictions are evaluated."""
+
+    predictions: Path
+    dataset: Path
+    model: Path
+    training: Path
+
+
+class _Outputs(NamedTuple):
+    """Files that are written about predictions."""
+
+    metrics: Path
+    analysis: Path | None
+    errors: Path | None
+    labels: Path | None
 
 
 def _evaluate_predictions(
-    predictions, dataset, model, settings, table, training, output, analysis, errors, labels
+    inputs: _Inputs, outputs: _Outputs, settings: Evaluate, table: str | None
 ) -> None:
-    predicted = Predictions.open(predictions)
-    opened = open_dataset(dataset)
-    trained = open_any_model(model)
-    measured = measure(predicted, opened, trained, settings)
-    metrics = (
-        evaluate(measured, predicted, opened, trained, Training.open(training))
-        | settings.model_dump()
-    )
-    metrics |= count_test_texts(opened, Predictor(trained))
-    write_json(output, "metrics", metrics, described=trained.checksum)
-    if analysis:
-        write_json(
-            analysis,
-            "analysis",
-            {"model": trained.checksum} | analyse(measured.order, opened.counts),
-        )
-    if errors:
-        names = (folder.name for folder in (model.absolute().parents[1], model.absolute().parent))
-        write_text(errors, render_errors(*names, RunErrors(opened, measured)))
-    if labels:
-        write_csv(labels, tabulate_labels(measured, opened))
-    accuracy = f", accuracy {100 * metrics['accuracy']:.1f}" if "accuracy" in metrics else ""
-    dev = f", dev {format_at_cutoffs(metrics['dev'], 'P')}" if "dev" in metrics else ""
-    click.echo(
-        f"{output}: {format_at_cutoffs(metrics, 'P')}, {format_at_cutoffs(metrics, 'PSP')}{accuracy}{dev}"
-    )
+    """Compare predictions with the test labels."""
+    predictions = Predictions.open(inputs.predictions)
+    dataset = open_dataset(inputs.dataset)
+    model = open_any_model(inputs.model)
+    measured = measure(predictions, dataset, model, settings)
+    training = Training.open(inputs.training)
+    metrics = evaluate(measured, predictions, dataset, model, training)
+    metrics |= settings.model_dump()
+    metrics |= count_test_texts(dataset, Predictor(model))
+    write_json(outputs.metrics, "metrics", metrics, described=model.checksum)
+    if outputs.analysis:
+        analysis = {"model": model.checksum} | analyse(measured.order, dataset.counts)
+        write_json(outputs.analysis, "analysis", analysis)
+    if outputs.errors:
+        run_folder = inputs.model.absolute().parent
+        run_errors = RunErrors(dataset, measured)
+        page = render_errors(run_folder.parent.name, run_folder.name, run_errors)
+        write_text(outputs.errors, page)
+    if outputs.labels:
+        write_csv(outputs.labels, tabulate_labels(measured, dataset))
+    figures = [format_at_cutoffs(metrics, "P"), format_at_cutoffs(metrics, "PSP")]
+    if "accuracy" in metrics:
+        figures.append(f"accuracy {100 * metrics['accuracy']:.1f}")
+    if "dev" in metrics:
+        figures.append(f"dev {format_at_cutoffs(metrics['dev'], 'P')}")
+    click.echo(f"{outputs.metrics}: {', '.join(figures)}")
     if table:
         for name, value in compute_annif_metrics(measured.order).items():
-            click.echo(f"{name:<31}{value}" if isinstance(value, int) else f"{name:<31}{value:.4f}")
+            figure = str(value) if isinstance(value, int) else f"{value:.4f}"
+            click.echo(f"{name:<31}{figure}")
 
 
-def _evaluate_file(path, models, labels, output, threads, reading, question) -> None:
-    predictors = {}
-    for model in map(str, models):
+def _evaluate_file(
+    path: Path,
+    models: Sequence[Path],
+    labels: Path | None,
+    output: Path | None,
+    threads: int,
+    reading: Mapping[str, Any],
+    question: Question,
+) -> None:
+    """Measure models on a labelled file, and compare them."""
+    predictors: dict[str, Predictor] = {}
+    for model_path in models:
+        model = str(model_path)
         if model in predictors:
             raise click.UsageError(f"--model {model} appears twice")
         predictors[model] = open_predictor(model)
     answers = rank_file(predictors, path, reading, threads, question)
     names = make_distinct_names(models)
-    each_label = dict.fromkeys(names)
+    each_label: dict[str, Any] = dict.fromkeys(names)
     if labels or len(names) > 1:
         for name, (model, predictor) in zip(names, predictors.items(), strict=True):
             each_label[name] = measure_by_label(answers[model].measured, predictor.model)
-    entries = _entries(predictors, answers, each_label)
+    entries = _make_entries(predictors, answers, each_label)
     named = [entry | {"model": name} for entry, name in zip(entries, names, strict=True)]
     for table in make_tables(path, named):
         click.echo(table.title)
         print_table(table)
         click.echo()
     for entry in named:
-        if line := describe_unknown_words(**entry["unknown_words"]):
-            click.echo(line if len(named) == 1 else f"{entry['model']}: {line}")
+        line = describe_unknown_words(**entry["unknown_words"])
+        if line and len(named) > 1:
+            line = f"{entry['model']}: {line}"
+        if line:
+            click.echo(line)
     if output:
         write_json(output, "evaluation", {"file": str(path), "models": entries})
     if labels:
@@ -168,9 +225,13 @@ def _evaluate_file(path, models, labels, output, threads, reading, question) -> 
         click.echo(f"{labels}: {' or '.join(sorted(rules))} of each record count as predicted")
 
 
-def _entries(predictors, answers, each_label):
-    """Figures of each model, their intervals, and their differences from those of the first."""
-    entries = []
+def _make_entries(
+    predictors: Mapping[str, Predictor],
+    answers: Mapping[str, RankedRecords],
+    each_label: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    """Return figures of each model, their intervals, and differences from those of the first."""
+    entries: list[dict[str, Any]] = []
     first = None
     for (model, predictor), name in zip(predictors.items(), each_label, strict=True):
         measured = answers[model].measured
@@ -186,15 +247,19 @@ def _entries(predictors, answers, each_label):
         entry["checksum"] = predictor.model.checksum
         entry["unknown_words"] = compare_unknown_words(answers[model], predictor.model)
         entry["by_level"] = measure_by_level(measured, predictor.model)
-        entry["automatic"] = measure_by_probability(measured) if measured.probabilistic else None
-        entry["sure"] = measure_by_precision(measured) if measured.probabilistic else None
+        entry["automatic"] = None
+        entry["sure"] = None
+        if measured.probabilistic:
+            entry["automatic"] = measure_by_probability(measured)
+            entry["sure"] = measure_by_precision(measured)
         entries.append(entry)
-        first = first or figures
+        if first is None:
+            first = figures
     return entries
 
 
-def format_at_cutoffs(metrics, name):
-    """A metric in percent at all places that there are: ``P@1/3/5 82.5/69.6/55.5``."""
-    places = [k for k in CUTOFFS if f"{name}@{k}" in metrics]
-    values = "/".join(f"{100 * metrics[f'{name}@{k}']:.1f}" for k in places)
-    return f"{name}@{'/'.join(map(str, places))} {values}"
+def format_at_cutoffs(metrics: Mapping[str, float], name: str) -> str:
+    """Format a metric in percent at all cut-offs that it has: ``P@1/3/5 82.5/69.6/55.5``."""
+    cutoffs = [k for k in CUTOFFS if f"{name}@{k}" in metrics]
+    values = "/".join(f"{100 * metrics[f'{name}@{k}']:.1f}" for k in cutoffs)
+    return f"{name}@{'/'.join(str(k) for k in cutoffs)} {values}"

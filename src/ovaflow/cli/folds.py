@@ -1,6 +1,9 @@
-"""Commands of a cross-validation: set a fold aside, and join what was measured on all of them."""
+"""Subcommands of a cross-validation: set a fold aside, and join the metrics of all folds."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -29,7 +32,9 @@ from ovaflow.storage.texts import read_json, write_json
 @number_option("--folds", 5, "Folds into which the training instances are divided.", least=2)
 @SIZES_OPTION
 @output_option("Dataset file to write; its test instances are those of the fold.")
-def hold_out_fold_command(dataset, fold, folds, sizes, output) -> None:
+def hold_out_fold_command(
+    dataset: Path, fold: int, folds: int, sizes: Path | None, output: Path
+) -> None:
     """Set a fold of the training instances of DATASET (dataset.h5) aside, for cross-validation."""
     if fold > folds:
         raise click.UsageError(f"--fold={fold} is above --folds={folds}")
@@ -38,11 +43,14 @@ def hold_out_fold_command(dataset, fold, folds, sizes, output) -> None:
     parts = hold_out_fold(replace(opened, train=train), fold - 1, folds)
     parts.write(output)
     write_dataset_sizes(sizes, parts.train, parts.parameters)
-    held = parts.test.X.n_rows
+    n_held_out = parts.test.X.n_rows
     n = opened.n_documents
-    n -= 0 if train.extra is None else int(np.count_nonzero(train.extra))
-    click.echo(f"{output}: {held:,} of {n:,} training instances are in fold {fold} of {folds}")
-    if is_far_from_share(held, n, 1 / folds):
+    if train.extra is not None:
+        n -= int(np.count_nonzero(train.extra))
+    click.echo(
+        f"{output}: {n_held_out:,} of {n:,} training instances are in fold {fold} of {folds}"
+    )
+    if is_far_from_share(n_held_out, n, 1 / folds):
         click.echo(
             f"remark: not about {round(n / folds):,}: {explain_kept_together(opened.parameters)}"
         )
@@ -56,7 +64,7 @@ def hold_out_fold_command(dataset, fold, folds, sizes, output) -> None:
     help="The model of all training instances that these figures are about.",
 )
 @output_option("JSON file to write, folds.json.")
-def join_folds_command(metrics, model, output) -> None:
+def join_folds_command(metrics: tuple[Path, ...], model: Path, output: Path) -> None:
     """Join the METRICS (metrics.json) of a run on each fold: mean, deviation and interval of each
     figure.
     """
@@ -65,19 +73,20 @@ def join_folds_command(metrics, model, output) -> None:
     folds = [read_json(path, "metrics") for path in metrics]
     joined = join_folds(folds)
     write_json(output, "folds", {"model": open_any_model(model).checksum, **joined})
-    words = (
-        _words(name, joined["metrics"][name])
-        for name in report_metric_names()
-        if name in joined["metrics"]
-    )
-    click.echo(f"{output}: {', '.join(words)} in {len(folds)} folds")
-    without = sum("F1-fit" not in fold for fold in folds)
-    if 0 < without < len(folds):
+    figures = []
+    for name in report_metric_names():
+        if name in joined["metrics"]:
+            figures.append(_format_figure(name, joined["metrics"][name]))
+    click.echo(f"{output}: {', '.join(figures)} in {len(folds)} folds")
+    n_without = len([fold for fold in folds if "F1-fit" not in fold])
+    if 0 < n_without < len(folds):
         click.echo(
-            f"remark: {without} of {len(folds)} folds held out too few instances for a second stage; fewer folds help"
+            f"remark: {n_without} of {len(folds)} folds held out too few instances for a second"
+            " stage; fewer folds help"
         )
 
 
-def _words(name, figure):
+def _format_figure(name: str, figure: Mapping[str, Any]) -> str:
+    """Format the mean of a metric with half of its interval, in percent."""
     low, high = figure["interval"]
     return f"{name} {100 * figure['mean']:.1f} ± {50 * (high - low):.1f}"

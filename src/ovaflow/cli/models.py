@@ -2,6 +2,7 @@
 
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import click
 
@@ -36,7 +37,9 @@ from ovaflow.settings.train import Propensities
 @file_option("--dataset", help="Measure what it costs on the test instances of this dataset.h5.")
 @THREADS_OPTION
 @output_option("Model file to write.")
-def prune_command(model, threshold, dataset, threads, output) -> None:
+def prune_command(
+    model: Path, threshold: float, dataset: Path | None, threads: int, output: Path
+) -> None:
     """Drop the smallest weights of MODEL (model.h5)."""
     opened = OneVsAll.open(model)
     measured = None if dataset is None else open_dataset(dataset)
@@ -48,14 +51,13 @@ def prune_command(model, threshold, dataset, threads, output) -> None:
         f"{output}: {kept}, those of at least {pruned.parameters['prune']:.6g}, {size:,} bytes"
     )
     if measured is not None:
-        constants = Propensities().model_dump().values()
-        before = measure_quality(opened, measured, *constants, threads)
-        after = measure_quality(pruned, measured, *constants, threads)
-        click.echo(
-            ", ".join(
-                f"{name} {100 * before[name]:.2f} -> {100 * after[name]:.2f}" for name in before
-            )
-        )
+        propensities = Propensities()
+        a = propensities.propensity_a
+        b = propensities.propensity_b
+        before = measure_quality(opened, measured, a, b, threads)
+        after = measure_quality(pruned, measured, a, b, threads)
+        changes = [f"{name} {100 * before[name]:.2f} -> {100 * after[name]:.2f}" for name in before]
+        click.echo(", ".join(changes))
 
 
 @click.command("convert")
@@ -78,7 +80,9 @@ def prune_command(model, threshold, dataset, threads, output) -> None:
     Prepare, "normalize", help="For an npz from another program: instances had length 1."
 )
 @file_option("--output", required=True, help="File to write.")
-def convert_command(source, to, like, bias, normalize, output) -> None:
+def convert_command(
+    source: Path, to: str, like: Path | None, bias: float, normalize: bool, output: Path
+) -> None:
     """Convert the model SOURCE, a model.h5 or an npz, to the npz that SciPy and PECOS read and
     write, or back.
 
@@ -86,29 +90,33 @@ def convert_command(source, to, like, bias, normalize, output) -> None:
     """
     with open_stream(source) as file:
         is_npz = zipfile.is_zipfile(file)
-    model = read_npz(source, bias, normalize) if is_npz else OneVsAll.open(source)
+    if is_npz:
+        model = read_npz(source, bias, normalize)
+    else:
+        model = OneVsAll.open(source)
     if like is not None:
-        model = _named_like(model, OneVsAll.open(like))
+        model = _copy_names(model, OneVsAll.open(like))
     if to == "npz":
         write_npz(output, model)
     else:
         model.write(output)
-    click.echo(
-        f"{output}: {model.n_labels:,} labels, {model.n_features:,} features, {model.nonzeros:,} weights"
-    )
+    size = f"{model.n_labels:,} labels, {model.n_features:,} features, {model.nonzeros:,} weights"
+    click.echo(f"{output}: {size}")
 
 
-def _named_like(model, other):
+def _copy_names(model: OneVsAll, other: OneVsAll) -> OneVsAll:
+    """Return the weights of a model with the names and parameters of another one."""
     if (model.n_labels, model.n_features) != (other.n_labels, other.n_features):
         shape = f"{model.n_labels:,} labels and {model.n_features:,} features"
-        remedy = f"give --like a model of the same size; {other.path} has {other.n_labels:,} and {other.n_features:,}"
+        other_shape = f"{other.path} has {other.n_labels:,} and {other.n_features:,}"
+        remedy = f"give --like a model of the same size; {other_shape}"
         raise InputError(shape, path=model.path, remedy=remedy)
     return replace(other, weights=model.weights)
 
 
 @click.command("index")
 @file_argument("model")
-def index_command(model) -> None:
+def index_command(model: Path) -> None:
     """Write the index of MODEL (model.h5) next to it, for processes that score one text at a time.
 
     They map the file and share it. Without it, each of them builds an index in its own memory after

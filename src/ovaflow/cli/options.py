@@ -1,12 +1,12 @@
-"""Options of subcommands: those that several share, and those made of the settings that their steps
-read.
-"""
+"""Options of subcommands: those that several share, and those made of the settings of a step."""
 
 import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticUndefined
 
 from ovaflow.registry import ONE_VS_ALL, import_reference
@@ -17,6 +17,10 @@ from ovaflow.settings.source import ReadTexts
 from ovaflow.settings.spelling import parse_value
 from ovaflow.settings.train import Train
 from ovaflow.storage.texts import read_json
+from ovaflow.training.method import InputFile
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""Adds options to the function of a command."""
 
 FILE_TYPE = click.Path(dir_okay=False, path_type=Path)
 file_option = functools.partial(click.option, type=FILE_TYPE)
@@ -31,35 +35,50 @@ STATISTICS_OPTION = file_option(
 )
 
 
-def add_options(options):
-    """Decorator of a command with options, in this order."""
+def add_options(options: Sequence[Decorator]) -> Decorator:
+    """Return a decorator that adds options to a command, in this order."""
 
-    def decorate(command):
-        for each in reversed(options):
-            command = each(command)
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
         return command
 
     return decorate
 
 
-def collect_options(argument, options, make):
-    """Decorator: options by name, of which the command takes one object; ``make`` has the values
-    that were given.
+def collect_options(
+    argument: str, options: Mapping[str, Decorator], make: Callable[[dict[str, Any]], Any]
+) -> Decorator:
+    """Return a decorator that adds options to a command and passes their values as one object.
+
+    Parameters
+    ----------
+    argument : str
+        Name of the command's parameter for the object.
+    options : mapping of str to decorator
+        Options by name of their parameter.
+    make : callable
+        Makes the object from the values that were given, by name.
     """
 
-    def decorate(command):
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
-        def taking(**arguments):
-            values = {name: one_or_several(arguments.pop(name)) for name in options}
-            given = {name: value for name, value in values.items() if value is not None}
-            return command(**arguments, **{argument: make(given)})
+        def call_with_object(**arguments: Any) -> Any:
+            given = {}
+            for name in options:
+                value = one_or_several(arguments.pop(name))
+                if value is not None:
+                    given[name] = value
+            arguments[argument] = make(given)
+            return command(**arguments)
 
-        return add_options(list(options.values()))(taking)
+        return add_options(list(options.values()))(call_with_object)
 
     return decorate
 
 
-def second_stage_options(command):
+def second_stage_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the second stage to a command."""
     use = click.option(
         "--rerank/--no-rerank", default=True, help="Whether to use the second stage."
     )
@@ -67,11 +86,13 @@ def second_stage_options(command):
     return path(use(command))
 
 
-def output_option(text):
+def output_option(text: str) -> Decorator:
+    """Make the required option ``--output``."""
     return file_option("--output", required=True, help=text)
 
 
-def source_files_option(name, text):
+def source_files_option(name: str, text: str) -> Decorator:
+    """Make an option of files of a dataset's source."""
     return click.option(
         name,
         type=click.Path(path_type=Path),
@@ -81,7 +102,8 @@ def source_files_option(name, text):
     )
 
 
-def number_option(name, default, text, least=1):
+def number_option(name: str, default: int, text: str, least: int = 1) -> Decorator:
+    """Make an option of a whole number that is at least ``least``."""
     return click.option(
         name, type=click.IntRange(least), default=default, show_default=True, help=text
     )
@@ -90,15 +112,18 @@ def number_option(name, default, text, least=1):
 SHARD_OPTION = number_option("--shard", 0, "Number of the shard.", least=0)
 
 
-def _checked(model, field):
-    """Callback of an option: its value, written as in a config file, legal by the model that has it
-    first.
-    """
-    owner = [
-        each for each in model.__mro__ if issubclass(each, Section) and field in each.model_fields
-    ][-1]
+def _make_callback(model: type[Section], field: str) -> Callable[..., Any]:
+    """Return a callback that validates an option, written as in a config file.
 
-    def check(context, option, written):
+    The value is validated by the model that defines the field first.
+    """
+    owners = []
+    for parent in model.__mro__:
+        if issubclass(parent, Section) and field in parent.model_fields:
+            owners.append(parent)
+    owner = owners[-1]
+
+    def check(context: click.Context, option: click.Parameter, written: Any) -> Any:
         value = one_or_several(written)
         if value is None:
             return None
@@ -113,99 +138,148 @@ def _checked(model, field):
     return check
 
 
-class _Words(click.Choice):
-    """Words, of which true, false and null may be written as in YAML."""
+class _WordChoice(click.Choice):
+    """A choice of words, of which true, false and null may be written as in YAML."""
 
-    def __init__(self, words, parts) -> None:
-        booleans = ["true", "false"] if {"type": "boolean"} in parts else []
-        super().__init__([*words, *booleans])
+    def __init__(self, words: Iterable[str], parts: Sequence[Mapping[str, Any]]) -> None:
+        choices = list(words)
+        if {"type": "boolean"} in parts:
+            choices += ["true", "false"]
+        super().__init__(choices)
         self.may_be_null = {"type": "null"} in parts
 
-    def convert(self, value, param, context):
-        meant = parse_value(value)
-        if meant is None and self.may_be_null:
+    def convert(
+        self, value: Any, param: click.Parameter | None, context: click.Context | None
+    ) -> Any:
+        """Convert a written value to a choice, or to None."""
+        parsed = parse_value(value)
+        if parsed is None and self.may_be_null:
             return None
-        return super().convert(
-            str(meant).lower() if isinstance(meant, bool) else value, param, context
-        )
+        if isinstance(parsed, bool):
+            value = str(parsed).lower()
+        return super().convert(value, param, context)
 
 
-def _entry(schema):
-    """Schema of one value, where there may be several or none."""
+def _find_entry_schema(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema of one value of a field that may have several values, or none."""
     parts = [
         part for part in schema.get("anyOf", [schema]) if part.get("type") not in ("null", "array")
     ]
     if not parts:
         return schema["items"]
-    return parts[0] if len(parts) == 1 else {"anyOf": parts}
+    if len(parts) == 1:
+        return parts[0]
+    return {"anyOf": parts}
 
 
-def setting_option(model, field, name=None, **more):
-    """A click option made of a field: its name, legal values, default and sentence."""
+def setting_option(
+    model: type[Section], field: str, name: str | None = None, **more: Any
+) -> Decorator:
+    """Make an option of a setting: its name, legal values, default and description.
+
+    Parameters
+    ----------
+    model : type of Section
+    field : str
+        Name of the setting.
+    name : str, optional
+        Name of the option; by default that of the setting.
+    **more
+        Attributes of the option that replace those of the setting.
+    """
     schema = find_schema(model, [field])
     info = model.model_fields[field]
     parts = schema.get("anyOf", [schema])
-    told = setting_info(info)
-    sentence = told.full_sentence
-    default = told.null
+    description = setting_info(info)
+    sentence = description.full_sentence
     # names of formats and of constants stay as they are
-    first = sentence.split()[0]
-    if first.isalpha() and len(first) > 1:
-        sentence = sentence[:1].upper() + sentence[1:]
-    several = any(part.get("type") == "array" for part in parts)
-    attributes = {
-        "help": f"{sentence}; repeatable." if several else f"{sentence}.",
-        "show_default": True,
-    }
+    first_word = sentence.split()[0]
+    if first_word.isalpha() and len(first_word) > 1:
+        sentence = _capitalize(sentence)
+    takes_several = any(part.get("type") == "array" for part in parts)
+    attributes: dict[str, Any] = {"help": f"{sentence}.", "show_default": True}
+    if takes_several:
+        attributes["help"] = f"{sentence}; repeatable."
     declaration = "--" + (name or field).replace("_", "-")
     if schema.get("type") == "boolean":
         declaration += f"/--no-{declaration[2:]}"
     else:
-        attributes |= _type_of(model, field, schema, parts) | {"multiple": several}
+        attributes |= _make_type(model, field, schema, parts) | {"multiple": takes_several}
     if info.default is PydanticUndefined:
         attributes["required"] = True
     elif info.default is not None:
-        one_of_several = several and not isinstance(info.default, list)
-        attributes["default"] = [info.default] if one_of_several else info.default
-    elif default:
-        attributes["help"] += f"  [default: {default}]"
+        attributes["default"] = info.default
+        if takes_several and not isinstance(info.default, list):
+            attributes["default"] = [info.default]
+    elif description.null:
+        attributes["help"] += f"  [default: {description.null}]"
     return click.option(declaration, field, **attributes | more)
 
 
-def reading_option(name):
-    """An option of how a file of texts is read, by default as the data of the model were."""
+def _capitalize(sentence: str) -> str:
+    """Make the first letter of a sentence a capital one, and leave the others."""
+    return f"{sentence[:1].upper()}{sentence[1:]}"
+
+
+def reading_option(name: str) -> Decorator:
+    """Make an option of the reading of texts, by default as the data of the model were read."""
     sentence = setting_info(ReadTexts.model_fields[name]).full_sentence
-    text = f"{sentence[:1].upper()}{sentence[1:]}" if sentence.split()[0].isalpha() else sentence
+    if sentence.split()[0].isalpha():
+        sentence = _capitalize(sentence)
     return setting_option(
         ReadTexts,
         name,
         default=None,
         show_default=False,
-        help=f"{text}; by default as the model's data were read.",
+        help=f"{sentence}; by default as the model's data were read.",
     )
 
 
-def reading_options(names, **others):
-    """Decorator: options of how files of texts are read, and others, which the command takes as
-    ``reading``.
-    """
+def reading_options(names: Iterable[str], **others: Decorator) -> Decorator:
+    """Return a decorator with options of the reading of texts, passed as the dict ``reading``.
 
-    def make(given):
+    Parameters
+    ----------
+    names : iterable of str
+        Settings of :class:`ReadTexts`.
+    **others : decorator
+        Further options by name, which the dict has too.
+    """
+    names = list(names)
+    options = dict(others)
+    for name in names:
+        options[name] = reading_option(name)
+
+    def make(given: dict[str, Any]) -> dict[str, Any]:
         chosen = {name: given[name] for name in names if name in given}
         return given | ReadTexts.model_validate(chosen).model_dump(include=set(chosen))
 
-    return collect_options("reading", others | {name: reading_option(name) for name in names}, make)
+    return collect_options("reading", options, make)
 
 
-def _type_of(model, field, schema, parts):
-    words = []
+def _make_type(
+    model: type[Section],
+    field: str,
+    schema: Mapping[str, Any],
+    parts: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Return the type of an option: a choice of words, or any text that a callback validates."""
+    words: list[str] = []
     for part in parts:
-        words += part.get("enum", [part["const"]] if "const" in part else [])
-    numbers = any(part.get("type") in ("number", "integer", "array") for part in parts)
-    if numbers or not words:
-        metavar = {"integer": "INTEGER", "number": "FLOAT"}.get(_entry(schema).get("type"), "TEXT")
-        return {"type": click.UNPROCESSED, "metavar": metavar, "callback": _checked(model, field)}
-    return {"type": _Words(words, parts)}
+        if "enum" in part:
+            words += part["enum"]
+        elif "const" in part:
+            words.append(part["const"])
+    has_numbers = any(part.get("type") in ("number", "integer", "array") for part in parts)
+    if words and not has_numbers:
+        return {"type": _WordChoice(words, parts)}
+    metavars = {"integer": "INTEGER", "number": "FLOAT"}
+    metavar = metavars.get(_find_entry_schema(schema).get("type", ""), "TEXT")
+    return {
+        "type": click.UNPROCESSED,
+        "metavar": metavar,
+        "callback": _make_callback(model, field),
+    }
 
 
 THREADS_OPTION = setting_option(
@@ -214,10 +288,8 @@ THREADS_OPTION = setting_option(
 SHARDS_OPTION = number_option("--shards", 1, "Number of training jobs that a run is divided into.")
 
 
-def method_file_options(files):
-    """Decorator: an option for each file that a method reads; the command takes those that were
-    given as ``files``.
-    """
+def method_file_options(files: Mapping[str, InputFile]) -> Decorator:
+    """Return a decorator with an option for each file of a method, passed as the dict ``files``."""
     options = {}
     for name, file in files.items():
         option = "--" + name.replace("_", "-")
@@ -225,62 +297,69 @@ def method_file_options(files):
     return collect_options("files", options, dict)
 
 
-def step_options(step, method=ONE_VS_ALL):
-    """Decorator: options of all settings that a step reads; the command takes them as one object,
-    ``settings``.
-    """
+AUTOMATIC_SETTINGS = ("features", "C")
+"""Settings that may be ``auto``, and are then read from the file of a choice."""
+
+
+def step_options(step: str, method: str = ONE_VS_ALL) -> Decorator:
+    """Return a decorator with options of all settings of a step, passed as ``settings``."""
     reads = find_reads(step, method)
     model = import_reference(reads.model)
-    options = {
-        field: setting_option(model, field, reads.options.get(field)) for field in reads.fields
-    }
-    files = {f"chosen_{name}": name for name in AUTOMATIC_SETTINGS if name in reads.fields}
+    options = {}
+    for field in reads.fields:
+        options[field] = setting_option(model, field, reads.options.get(field))
+    choices = {}
+    for name in AUTOMATIC_SETTINGS:
+        if name in reads.fields:
+            choices[f"chosen_{name}"] = name
+            options[f"chosen_{name}"] = choice_option(name)
 
-    def make(given):
-        chosen = {name: given.pop(file, None) for file, name in files.items()}
+    def make(given: dict[str, Any]) -> Any:
+        files = {name: given.pop(file, None) for file, name in choices.items()}
         try:
             settings = model.model_validate(given)
         except ValidationError as error:
             raise click.UsageError(explain_error(error, given, model)) from None
-        return apply_choices(settings, chosen)
+        return apply_choices(settings, files)
 
-    return collect_options(
-        "settings", options | {file: choice_option(name) for file, name in files.items()}, make
-    )
+    return collect_options("settings", options, make)
 
 
-AUTOMATIC_SETTINGS = ("features", "C")  # settings that may be ``auto``
-
-
-def choice_option(name):
+def choice_option(name: str) -> Decorator:
+    """Make the option of a file with the choice for a setting."""
     text = f"Output of `ovaflow choose-{name.lower()}`, for --{name}=auto."
     return file_option(f"--chosen-{name}", f"chosen_{name}", help=text)
 
 
-def apply_choices(settings, files):
-    """Settings with each ``auto`` replaced by the choice in its file."""
+def apply_choices(settings: BaseModel, files: Mapping[str, Path | None]) -> BaseModel:
+    """Replace each ``auto`` in settings by the choice in its file."""
     choices = {}
     for name, path in files.items():
         if getattr(settings, name) == "auto":
             if path is None:
                 raise click.UsageError(f"--{name}=auto needs --chosen-{name}")
             chosen = read_json(path, name)["chosen"]
-            choices[name] = chosen.split("+") if isinstance(chosen, str) else chosen
+            if isinstance(chosen, str):
+                chosen = chosen.split("+")
+            choices[name] = chosen
     return settings.model_copy(update=choices)
 
 
-def one_or_several(value):
-    """One value of a repeatable option, or a list; None if there is none."""
+def one_or_several(value: Any) -> Any:
+    """Return the only value of a repeatable option, or a list of several; None without a value."""
     if not isinstance(value, tuple):
         return value
     if len(value) > 1:
         return list(value)
-    return value[0] if value else None
+    if value:
+        return value[0]
+    return None
 
 
-def scratch_option(command):
-    """Decorate a command with ``--scratch``; its argument ``dataset`` is then the copy, as long as
-    the command runs.
+def scratch_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--scratch`` to a command, whose argument ``dataset`` is then a copy there.
+
+    The copy exists as long as the command runs.
     """
 
     @click.option(
@@ -288,13 +367,14 @@ def scratch_option(command):
         type=click.Path(path_type=Path, file_okay=False),
         envvar="OVAFLOW_SCRATCH",
         show_envvar=True,
-        help="Folder on a local disk, for a copy of the dataset that all jobs of this machine share.",
+        help="Folder on a local disk, for a copy of the dataset that all jobs of this machine"
+        " share.",
     )
     @functools.wraps(command)
-    def on_copy(dataset, scratch, **arguments):
+    def call_with_copy(dataset: Path, scratch: Path | None, **arguments: Any) -> Any:
         from ovaflow.training.staging import copy_to_scratch
 
         with copy_to_scratch(dataset, scratch) as copy:
             return command(copy, **arguments)
 
-    return on_copy
+    return call_with_copy

@@ -9,14 +9,21 @@ from ovaflow.cli.options import file_option, number_option, output_option, step_
 from ovaflow.report.gather import gather_results
 from ovaflow.report.page import describe_machine, describe_software, render_page
 from ovaflow.report.tidy import format_tidy_csv
+from ovaflow.settings.predict import Report
 from ovaflow.storage.writing import write_text
 
 
-def _sweeps(context, parameter, values):
-    sweeps = dict(value.partition("=")[::2] for value in values)
-    if not all(name and runs for name, runs in sweeps.items()):
-        raise click.BadParameter("expected NAME=RUN,RUN with all runs of a sweep")
-    return {name: runs.split(",") for name, runs in sweeps.items()}
+def _parse_sweeps(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, list[str]]:
+    """Parse NAME=RUN,RUN of sweeps."""
+    sweeps = {}
+    for value in values:
+        name, _, runs = value.partition("=")
+        if not name or not runs:
+            raise click.BadParameter("expected NAME=RUN,RUN with all runs of a sweep")
+        sweeps[name] = runs.split(",")
+    return sweeps
 
 
 @click.command("report")
@@ -28,7 +35,7 @@ def _sweeps(context, parameter, values):
     "--sweep",
     "sweeps",
     multiple=True,
-    callback=_sweeps,
+    callback=_parse_sweeps,
     metavar="NAME=RUN,RUN...",
     help="Runs that differ in the value of a setting, for a section of their own; repeatable.",
 )
@@ -43,7 +50,15 @@ def _sweeps(context, parameter, values):
 )
 @step_options("report")
 @output_option("The page to write, such as results/report.html.")
-def report_command(runs, seed, sweeps, choices, tidy, settings, output) -> None:
+def report_command(
+    runs: tuple[Path, ...],
+    seed: int,
+    sweeps: dict[str, list[str]],
+    choices: tuple[Path, ...],
+    tidy: Path | None,
+    settings: Report,
+    output: Path,
+) -> None:
     """Write one self-contained HTML page about all RUNS.
 
     Each of RUNS is a folder results/{dataset}/{run} with model.h5, predictions.h5, metrics.json

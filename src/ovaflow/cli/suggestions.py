@@ -1,17 +1,26 @@
-"""Files of suggestions by other programs, as commands take them."""
+"""Options of files of suggestions by other programs."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.labels.matrix import number_labels
-from ovaflow.reranking.suggestions import read_suggestions
+from ovaflow.model.model_file import MethodModel
+from ovaflow.reranking.suggestions import SuggestionFile, read_suggestions
 from ovaflow.settings.suggestion_sources import name_source
 
 RECORD_IDS_REMEDY = "give the ids of records.csv, by ovaflow hold-out --records"
 
 
-def _name_and_path(value):
+NamedPath = tuple[str, str]
+"""Name and path of a file of suggestions."""
+
+
+def _split_name(value: str) -> NamedPath:
+    """Split [NAME=]FILE; the name is by default that of the file."""
     name, mark, path = value.partition("=")
     if not mark or Path(value).exists():
         return name_source(value), value
@@ -22,13 +31,16 @@ SUGGESTIONS_OPTION = click.option(
     "--suggestions",
     multiple=True,
     metavar="[NAME=]FILE",
-    callback=lambda _context, _option, values: list(map(_name_and_path, values)),
-    help="CSV of id, label and score by another program, or a folder of Annif's results; repeatable.",
+    callback=lambda _context, _option, values: [_split_name(value) for value in values],
+    help="CSV of id, label and score by another program, or a folder of Annif's results;"
+    " repeatable.",
 )
 
 
-def read_suggestion_files(named_paths, named, parameters):
-    """Files by name, for the labels of a dataset or a model."""
+def read_suggestion_files(
+    named_paths: Sequence[NamedPath], named: Dataset | MethodModel, parameters: Mapping[str, Any]
+) -> dict[str, SuggestionFile]:
+    """Read files of suggestions, by name, for the labels of a dataset or a model."""
     paths = {}
     for name, path in named_paths:
         if name in paths:
@@ -38,8 +50,13 @@ def read_suggestion_files(named_paths, named, parameters):
     return {name: read_suggestions(path, numbers) for name, path in paths.items()}
 
 
-def open_suggestion_files(model, named_paths):
-    """Files for a second stage by the names that it was fitted with; a single one needs none."""
+def open_suggestion_files(
+    model: MethodModel, named_paths: Sequence[NamedPath]
+) -> dict[str, SuggestionFile]:
+    """Read files of suggestions for the second stage of a model.
+
+    They have the names that it was fitted with; a single file needs no name.
+    """
     known = model.reranker.files if model.probabilistic else []
     if len(known) == len(named_paths) == 1:
         named_paths = [(known[0], named_paths[0][1])]
