@@ -11,7 +11,7 @@ from commands import ovaflow
 from running_service import running_service
 from scipy.special import expit
 
-from ovaflow.cli.serve import _named
+from ovaflow.cli.serve import _name_models
 from ovaflow.dataset.dataset import open_dataset
 
 URI = "http://example.org/{}".format
@@ -208,9 +208,9 @@ def test_a_model_behind_a_link_is_named_like_the_link(tmp_path, monkeypatch) -> 
     (tmp_path / "2026-01" / "model.h5").touch()
     (tmp_path / "current").symlink_to("2026-01")
     monkeypatch.chdir(tmp_path)
-    assert list(_named(["current/model.h5"])) == ["current"]
+    assert list(_name_models(["current/model.h5"])) == ["current"]
     monkeypatch.chdir(tmp_path / "current")
-    assert list(_named(["model.h5"])) == ["2026-01"]
+    assert list(_name_models(["model.h5"])) == ["2026-01"]
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,7 @@ def _describe_weights(column: str, dataset: Dataset) -> Any:
     weights = dataset.instance_weights
     if dataset.train.extra is not None:
         weights = weights[~dataset.train.extra]
-    return describe_weights(column, weights)
+    return describe_weights(column, weights.tolist())
 
 
 _SHARE_TYPE = click.FloatRange(0, 1, min_open=True, max_open=True)

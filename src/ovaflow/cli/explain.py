@@ -66,7 +66,7 @@ def explain_command(
     """
     if (path is None) == (model is None):
         raise click.UsageError("give one MODEL")
-    predictor = open_predictor(path or model, reranker, rerank)
+    predictor = open_predictor(path or model, reranker, rerank=rerank)
     chosen = find_labels(predictor, names)
     if text is None and row is None:
         if not chosen:

@@ -1,10 +1,12 @@
 """ovaflow predict."""
 
-import itertools
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -16,17 +18,28 @@ from ovaflow.cli.options import (
     second_stage_options,
     setting_option,
 )
-from ovaflow.cli.predicted_files import OUTPUT_FORMAT_TYPE, open_answer_output
+from ovaflow.cli.predicted_files import (
+    OUTPUT_FORMAT_TYPE,
+    AnsweredBatch,
+    AnswerLines,
+    open_answer_output,
+)
 from ovaflow.cli.questions import question_options
-from ovaflow.cli.suggestions import RECORD_IDS_REMEDY, SUGGESTIONS_OPTION, open_suggestion_files
+from ovaflow.cli.suggestions import (
+    RECORD_IDS_REMEDY,
+    SUGGESTIONS_OPTION,
+    NamedPath,
+    open_suggestion_files,
+)
 from ovaflow.cli.sure import Division, divide_records, division_options, report_division
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import Progress
-from ovaflow.dataset.dataset import open_dataset
+from ovaflow.dataset.dataset import Dataset, open_dataset
 from ovaflow.machine.limits import read_memory_left
+from ovaflow.model.model_file import Model
 from ovaflow.prediction.answer_files import AnsweredRecord
 from ovaflow.prediction.familiarity import WordCount, remark_on_languages, remark_on_words
-from ovaflow.prediction.predictions import predict_test_set, require_second_stage
+from ovaflow.prediction.predictions import Predictions, predict_test_set, require_second_stage
 from ovaflow.prediction.predictor import (
     FeaturesAndFamiliarity,
     Predictor,
@@ -37,6 +50,7 @@ from ovaflow.prediction.question import Question, RankedLabels, make_answers
 from ovaflow.prediction.sources import (
     BATCH_SIZE,
     READ_FORMATS,
+    InputFile,
     RecordBatch,
     make_input_file,
     read_record_batches,
@@ -46,8 +60,35 @@ from ovaflow.reading.feature_columns import COLUMN_KINDS
 from ovaflow.reading.streams import clean_text
 from ovaflow.reranking.macro_f1 import choose_labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
+from ovaflow.reranking.suggestions import SuggestionFile, Suggestions
 from ovaflow.settings.predict import Predict
 from ovaflow.settings.source import FOR_COLUMNS
+
+_READING_SETTINGS = [
+    "text_column",
+    *[kind.setting for kind in COLUMN_KINDS],
+    "id_column",
+    "missing",
+    "encoding",
+    "quotes",
+    "sheet",
+    "repeated",
+]
+"""Settings of the reading of files that are options here."""
+
+
+class _Destination(NamedTuple):
+    """Options of the output, except for its path."""
+
+    output_format: str | None
+    keep: tuple[str, ...]
+    joined: str | None
+    marc_source: str | None
+
+    @property
+    def needs_lines(self) -> bool:
+        """Whether an option belongs to formats that are written line by line."""
+        return bool(self.joined or self.keep or self.marc_source)
 
 
 @click.command("predict")
@@ -55,10 +96,7 @@ from ovaflow.settings.source import FOR_COLUMNS
 @file_option("--model", help="The model file, model.h5, unless it is the first argument.")
 @click.option("--text", "texts", multiple=True, help="A text; repeatable.")
 @reading_options(
-    (
-        *("text_column", *(kind.setting for kind in COLUMN_KINDS), "id_column"),
-        *("missing", "encoding", "quotes", "sheet", "repeated"),
-    ),
+    _READING_SETTINGS,
     format=click.option(
         "--format",
         type=click.Choice(READ_FORMATS),
@@ -86,8 +124,8 @@ from ovaflow.settings.source import FOR_COLUMNS
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
-    help="File to write, or folder of annif; of a dataset a .h5 file holds all arrays, for ovaflow evaluate.  "
-    "[default: standard output]",
+    help="File to write, or folder of annif; of a dataset a .h5 file holds all arrays, for ovaflow"
+    " evaluate.  [default: standard output]",
 )
 @click.option(
     "--output-format",
@@ -104,20 +142,20 @@ from ovaflow.settings.source import FOR_COLUMNS
     help="Vocabulary in marcxml, 650 $2, such as yso/fin; by default its file's name.",
 )
 def predict_command(
-    inputs,
-    model,
-    texts,
-    reading,
-    dataset,
-    question,
-    optimise,
-    division,
-    reranker,
-    rerank,
-    suggestions,
-    threads,
-    output,
-    **options,
+    inputs: Sequence[str],
+    model: str | Path | None,
+    texts: tuple[str, ...],
+    reading: dict[str, Any],
+    dataset: Path | None,
+    question: Question,
+    optimise: str | None,
+    division: Division,
+    reranker: Path | None,
+    rerank: bool,
+    suggestions: Sequence[NamedPath],
+    threads: int,
+    output: Path | None,
+    **options: Any,
 ) -> None:
     """Find the best labels of texts, of files of texts or features, or of a dataset's test
     instances.
@@ -131,52 +169,81 @@ def predict_command(
         if not inputs:
             raise click.UsageError("missing MODEL")
         model, *inputs = inputs
-    predictor = open_predictor(model, reranker, rerank)
+    predictor = open_predictor(model, reranker, rerank=rerank)
     files = open_suggestion_files(predictor.model, suggestions)
+    destination = _Destination(**options)
     if dataset is not None and (inputs or texts):
         raise click.UsageError("--dataset takes no FILE and no --text")
     if dataset is not None and output is not None and output.suffix == ".h5":
-        only_lines = (
-            options["joined"] or options["keep"] or options["marc_source"] or division != Division()
-        )
-        if only_lines or question != Question(top_k=question.top_k):
-            message = "predictions.h5 takes only --top-k, --suggestions and --threads; name a .csv or .jsonl file"
+        is_divided = division != Division()
+        if destination.needs_lines or is_divided or question != Question(top_k=question.top_k):
+            message = (
+                "predictions.h5 takes only --top-k, --suggestions and --threads; name a .csv or"
+                " .jsonl file"
+            )
             raise click.UsageError(message)
-        _predict_dataset(
-            predictor.model, dataset, files, reranker, question.top_k, optimise, threads, output
+        predictions = _predict_dataset(
+            predictor.model, dataset, files, question.top_k, optimise, threads
         )
+        if reranker is not None:
+            # also one that is not used, so that the report tells why
+            predictions.inputs["reranker"] = Reranker.open_header(reranker).checksum
+        predictions.write(output)
+        _print_speed(predictions, question.top_k, output)
         return
     if not (inputs or texts or dataset is not None):
         raise click.UsageError(
             "nothing to predict: give --text, a file, - for standard input, or --dataset"
         )
-    question = _asked(question, optimise, division, predictor.model, output)
+    question = _complete_question(question, optimise, division, predictor.model, output)
     if question.language is not None:
         predictor = predictor.in_language(question.language)
     sources = [
-        make_input_file(predictor.model, path, options["keep"], **reading) for path in inputs
+        make_input_file(predictor.model, path, destination.keep, **reading) for path in inputs
     ]
-    _check_kept(options["keep"], sources, texts, dataset)
+    _check_kept(destination.keep, sources, texts, dataset)
     titled = bool(sources) or dataset is not None or len(texts) > 1
     sinks = partial(
-        open_answer_output, predictor, titled=titled, divides=division.sure is not None, **options
+        open_answer_output,
+        predictor,
+        titled=titled,
+        divides=division.sure is not None,
+        **destination._asdict(),
     )
-    plain = texts or any(
-        source.kind.holds_texts and not source.kind.has_columns for source in sources
-    )
-    if plain and (remark := remark_on_columns(predictor.model)):
-        click.echo(f"ovaflow: {remark}", err=True)
+    _remark_on_columns(predictor, texts, sources)
     quiet = not inputs or (output is None and sys.stdout.isatty())
     with Progress("predicting", 0, "instances", quiet=quiet) as progress:
-        records = _Records(predictor, _batches(predictor, texts, sources, dataset), files, progress)
-        asking = _macro_f1 if optimise else _each
-        _write(asking(records, question, threads), records, division, sinks, output)
+        batches = _read_batches(predictor, texts, sources, dataset)
+        records = _Records(predictor, batches, files, progress)
+        answer = _answer_for_macro_f1 if optimise else _answer_each
+        _write(answer(records, question, threads), records, division, sinks, output)
     records.remark_on_unknown()
 
 
-def _asked(question, optimise, division, model, output):
-    """Return what is asked of the model, where options go together; records are divided by the
-    labels that fit.
+def _remark_on_columns(
+    predictor: Predictor, texts: Sequence[str], sources: Sequence[InputFile]
+) -> None:
+    """Print a remark if some texts come without the columns that the model knows."""
+    has_plain_texts = bool(texts)
+    for source in sources:
+        if source.kind.holds_texts and not source.kind.has_columns:
+            has_plain_texts = True
+    if has_plain_texts:
+        remark = remark_on_columns(predictor.model)
+        if remark:
+            click.echo(f"ovaflow: {remark}", err=True)
+
+
+def _complete_question(
+    question: Question,
+    optimise: str | None,
+    division: Division,
+    model: Model,
+    output: Path | None,
+) -> Question:
+    """Return the question to the model; refuse options that do not go together.
+
+    Records are divided by the labels that fit.
     """
     if optimise:
         require_second_stage(model)
@@ -189,14 +256,19 @@ def _asked(question, optimise, division, model, output):
     return question
 
 
-def _write(answered, records, division, sinks, output) -> None:
+def _write(
+    answered: Iterable[AnsweredBatch],
+    records: "_Records",
+    division: Division,
+    sinks: Callable[[Path | None], AbstractContextManager[AnswerLines]],
+    output: Path | None,
+) -> None:
     """Write batches of records and answers to one file, or divide them into sure ones and others."""
     with sinks(output) as lines:
         if division.sure is not None:
             with sinks(division.unsure) as others:
-                labels, right = divide_records(answered, division.sure, lines, others)
+                result = divide_records(answered, division.sure, lines, others)
                 records.require_suggestions()
-            amounts = lines.n, others.n
         else:
             for pairs in answered:
                 lines.add(pairs)
@@ -204,44 +276,75 @@ def _write(answered, records, division, sinks, output) -> None:
     for remark in lines.writer.remarks(records.n, lines.empty):
         click.echo(f"ovaflow: {remark}", err=True)
     if division.sure is not None:
-        report_division(records.predictor.model, division, output, amounts, labels, right)
+        report_division(records.predictor.model, division, output, result)
 
 
-def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, output) -> None:
+def _predict_dataset(
+    model: Model,
+    dataset: Path,
+    files: Mapping[str, SuggestionFile],
+    top_k: int,
+    optimise: str | None,
+    threads: int,
+) -> Predictions:
+    """Predict the measured instances of a dataset, with suggestions for them."""
     opened = open_dataset(dataset)
-    suggestions = {part: {} for part in opened.measured}
-    for part, (name, file) in itertools.product(suggestions, files.items()):
+    suggestions: dict[str, dict[str, Suggestions]] = {}
+    for part in opened.measured:
+        suggestions[part] = {}
         ids = opened.ids(part)
-        suggestions[part][name] = suggested = file.find_suggestions(ids)
-        if part == "test":
-            file.require_common_texts(suggested, ids, RECORD_IDS_REMEDY)
-        click.echo(f"{file.path}: for {suggested.known.sum():,} of {len(ids):,} {part} instances")
+        for name, file in files.items():
+            suggested = file.find_suggestions(ids)
+            suggestions[part][name] = suggested
+            if part == "test":
+                file.require_common_texts(suggested, ids, RECORD_IDS_REMEDY)
+            n_known = suggested.known.sum()
+            click.echo(f"{file.path}: for {n_known:,} of {len(ids):,} {part} instances")
     if optimise and not model.probabilistic:
         click.echo("the second stage is not used: the order is that of scores, not for macro-F1")
-    predictions = predict_test_set(model, opened, top_k, threads, suggestions, optimise)
-    if reranker is not None:
-        # also one that is not used, so that the report tells why
-        predictions.inputs["reranker"] = Reranker.open_header(reranker).checksum
-    predictions.write(output)
+    return predict_test_set(model, opened, top_k, threads, suggestions, optimise)
+
+
+def _print_speed(predictions: Predictions, top_k: int, output: Path) -> None:
+    """Print the number of predicted instances, and the time that they took."""
     n = len(predictions.ids)
     each = 1000 * predictions.core_seconds / max(n, 1)
     click.echo(
-        f"{output}: top {top_k} of {n:,} instances in {predictions.seconds:.1f} s, {each:.2f} core-ms each"
+        f"{output}: top {top_k} of {n:,} instances in {predictions.seconds:.1f} s,"
+        f" {each:.2f} core-ms each"
     )
 
 
-def _check_kept(keep, sources, texts, dataset) -> None:
+def _check_kept(
+    keep: Sequence[str],
+    sources: Sequence[InputFile],
+    texts: Sequence[str],
+    dataset: Path | None,
+) -> None:
+    """Refuse columns to keep where records have none."""
     has_columns = all(source.kind.has_columns for source in sources)
     if keep and (texts or dataset or not has_columns):
         raise click.UsageError(f"--keep goes with files of {FOR_COLUMNS.words}, which have columns")
 
 
-class _Records:
-    """Records batch by batch with their features and what files suggest for them; and what is to be
-    said of them.
-    """
+class _QuestionedBatch(NamedTuple):
+    """Records of a batch, and what their labels are predicted from."""
 
-    def __init__(self, predictor, batches, files, progress) -> None:
+    records: list[AnsweredRecord]
+    read: FeaturesAndFamiliarity
+    suggestions: dict[str, Suggestions]
+
+
+class _Records:
+    """Batches of records with their features and suggestions, and remarks about them."""
+
+    def __init__(
+        self,
+        predictor: Predictor,
+        batches: Iterator[RecordBatch],
+        files: Mapping[str, SuggestionFile],
+        progress: Progress,
+    ) -> None:
         self.predictor = predictor
         self._batches = batches
         self._files = files
@@ -249,13 +352,14 @@ class _Records:
         self._known = dict.fromkeys(files, 0)
         self._unknown = 0
         self._word_count = WordCount()
-        self._languages = Counter()
+        self._languages: Counter[str] = Counter()
 
     @property
-    def n(self):
+    def n(self) -> int:
+        """Number of records that have been read."""
         return self._progress.done
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[_QuestionedBatch]:
         for batch in self._batches:
             if batch.texts is not None:
                 self._unknown += count_texts_without_words(self.predictor, batch.read.X)
@@ -263,15 +367,15 @@ class _Records:
                 self._word_count = WordCount.sum([self._word_count, familiarity.word_count])
                 self._languages.update(familiarity.languages)
             first = self.n + 1
-            ids = _ids(batch.names, first)
+            ids = _make_ids(batch.names, first)
             suggestions = {name: file.find_suggestions(ids) for name, file in self._files.items()}
             for name, each in suggestions.items():
                 self._known[name] += int(each.known.sum())
-            yield _records(batch, first), batch.read, suggestions
+            yield _QuestionedBatch(_make_records(batch, first), batch.read, suggestions)
             self._progress.advance(len(batch.names))
 
     def remark_on_unknown(self) -> None:
-        """Say how many texts, words and languages of texts the model does not know."""
+        """Print how many texts, words and languages of texts the model does not know."""
         if self._unknown:
             fits = "is by their other columns alone" if self.predictor.columns else "fits any text"
             remark = f"have no word that the model knows: what is predicted {fits}"
@@ -285,7 +389,7 @@ class _Records:
                 click.echo(f"ovaflow: {remark}", err=True)
 
     def require_suggestions(self) -> None:
-        """Refuse files that suggest nothing for any instance; say for how many the others do."""
+        """Refuse files without suggestions for any instance; print for how many the others have some."""
         for name, file in self._files.items():
             if not self._known[name]:
                 remedy = "give the ids of the instances, as the output has them; see --id-column"
@@ -296,49 +400,65 @@ class _Records:
                 click.echo(f"ovaflow: {file.path} suggests labels for {amount}", err=True)
 
 
-def _each(records, question, threads):
-    """Batches of records with their answers."""
-    for batch, read, suggestions in records:
-        yield zip(
-            batch, records.predictor.answer(read, question, threads, suggestions), strict=True
-        )
+def _answer_each(records: _Records, question: Question, threads: int) -> Iterator[AnsweredBatch]:
+    """Answer batches of records, one after the other."""
+    for batch in records:
+        answers = records.predictor.answer(batch.read, question, threads, batch.suggestions)
+        yield zip(batch.records, answers, strict=True)
 
 
-def _macro_f1(records, question, threads):
-    """All records with their answers, chosen together."""
-    everybody = []
+def _answer_for_macro_f1(
+    records: _Records, question: Question, threads: int
+) -> Iterator[AnsweredBatch]:
+    """Answer all records, whose labels are chosen together."""
+    all_records: list[AnsweredRecord] = []
     ranked = []
-    for batch, read, suggestions in records:
-        everybody += batch
-        ranked.append(records.predictor.rank(read, question, threads, suggestions))
-    if everybody:
-        ids, probabilities = (
-            np.concatenate([getattr(each, name) for each in ranked]) for name in ("ids", "scores")
-        )
-        about = [fields for each in ranked for fields in each.fields]
+    for batch in records:
+        all_records += batch.records
+        ranked.append(records.predictor.rank(batch.read, question, threads, batch.suggestions))
+    if all_records:
+        ids = np.concatenate([each.ids for each in ranked])
+        probabilities = np.concatenate([each.scores for each in ranked])
+        about: list[Any] = []
+        for each in ranked:
+            about += each.fields
         together = RankedLabels(ids, probabilities, ranked[0].missed, about)
         chosen = choose_labels_for_macro_f1(ids, probabilities, question.top_k)
-        yield zip(
-            everybody, make_answers(records.predictor, question, together, chosen), strict=True
-        )
+        answers = make_answers(records.predictor, question, together, chosen)
+        yield zip(all_records, answers, strict=True)
 
 
-def _records(batch, first):
+def _make_records(batch: RecordBatch, first: int) -> list[AnsweredRecord]:
+    """Number the records of a batch, from ``first`` on."""
     texts = batch.texts or [None] * len(batch.names)
-    return list(map(AnsweredRecord, itertools.count(first), batch.names, texts, batch.kept))
+    records = []
+    for number, (name, text, kept) in enumerate(
+        zip(batch.names, texts, batch.kept, strict=True), first
+    ):
+        records.append(AnsweredRecord(number, name, text, kept))
+    return records
 
 
-def _ids(names, first):
-    """What instances are called in files of suggestions: as in the output, by name or by number."""
-    return [
-        clean_text(str(number if name is None else name))
-        for number, name in enumerate(names, first)
-    ]
+def _make_ids(names: Sequence[str | None], first: int) -> list[str]:
+    """Return the ids of instances in files of suggestions, which are those of the output.
+
+    An instance without a name has its number.
+    """
+    ids = []
+    for number, name in enumerate(names, first):
+        ids.append(clean_text(str(number if name is None else name)))
+    return ids
 
 
-def _batches(predictor, texts, sources, dataset):
+def _read_batches(
+    predictor: Predictor,
+    texts: Sequence[str],
+    sources: Sequence[InputFile],
+    dataset: Path | None,
+) -> Iterator[RecordBatch]:
+    """Read all records, batch by batch."""
     if dataset is not None:
-        yield from _test_instances(predictor, open_dataset(dataset))
+        yield from _read_test_instances(predictor, open_dataset(dataset))
     if texts:
         n = len(texts)
         yield RecordBatch(predictor.read_texts(texts), [None] * n, list(texts), [()] * n)
@@ -346,8 +466,8 @@ def _batches(predictor, texts, sources, dataset):
         yield from read_record_batches(source, predictor)
 
 
-def _test_instances(predictor, dataset):
-    """The test instances of a dataset, by their ids."""
+def _read_test_instances(predictor: Predictor, dataset: Dataset) -> Iterator[RecordBatch]:
+    """Read the test instances of a dataset, by their ids."""
     predictor.model.require(dataset=dataset)
     ids = dataset.ids("test")
     X = predictor.from_split(dataset.test)
@@ -357,7 +477,9 @@ def _test_instances(predictor, dataset):
         yield RecordBatch(read, ids[low:high], None, [()] * (high - low))
 
 
-def open_predictor(path, reranker=None, rerank=True):
+def open_predictor(
+    path: StrPath, reranker: StrPath | None = None, *, rerank: bool = True
+) -> Predictor:
     """Open a model, with a remark if the memory is too small for it."""
     predictor = Predictor.open(path, reranker, rerank=rerank)
     if remark := remark_on_memory(predictor, read_memory_left()):

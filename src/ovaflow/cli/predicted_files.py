@@ -1,16 +1,20 @@
-"""In which form and where predicted labels are written: the formats of ovaflow predict, by name and
-by ending.
-"""
+"""The outputs of ovaflow predict: formats by name and by ending, and destinations."""
 
 import sys
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import date
+from pathlib import Path
+from typing import Any
 
 import click
 
 from ovaflow.prediction.annif_files import AnnifLines, write_record_files
+from ovaflow.prediction.answer import Answer
 from ovaflow.prediction.answer_files import (
     BYTE_ORDER_MARK,
+    AnsweredRecord,
+    AnswerFormat,
     Csv,
     JoinedCsv,
     JsonLines,
@@ -19,77 +23,126 @@ from ovaflow.prediction.answer_files import (
     XmcText,
 )
 from ovaflow.prediction.marcxml import MarcXml
+from ovaflow.prediction.predictor import Predictor
 from ovaflow.storage.writing import write_atomically
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 OUTPUT_FORMAT_TYPE = click.Choice(["jsonl", *_DELIMITERS, "annif", "marcxml", "xmc-text", "table"])
-_OUTPUTS = {
+_FORMAT_BY_SUFFIX = {
     "": "jsonl",
-    **dict.fromkeys([".jsonl", ".ndjson"], "jsonl"),
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
     ".csv": "csv",
     ".tsv": "tsv",
     ".txt": "xmc-text",
-    **dict.fromkeys([".xml", ".marcxml"], "marcxml"),
+    ".xml": "marcxml",
+    ".marcxml": "marcxml",
 }
+
+AnsweredBatch = Iterable[tuple[AnsweredRecord, Answer]]
+"""Records with their answers."""
 
 
 @contextmanager
-def open_answer_output(predictor, path, output_format, titled, divides, **described):
-    """Lines of a file, or of standard output."""
-    writer = _writer(output_format, path, predictor, titled, **described)
+def open_answer_output(
+    predictor: Predictor,
+    path: Path | None,
+    *,
+    output_format: str | None,
+    titled: bool,
+    divides: bool,
+    joined: str | None,
+    keep: Sequence[str],
+    marc_source: str | None,
+) -> Iterator["AnswerLines"]:
+    """Open a file, or standard output, for the lines of answers.
+
+    Parameters
+    ----------
+    predictor : Predictor
+    path : Path or None
+        File or folder to write; None: standard output.
+    output_format : str or None
+        Name of the format; None: by the path.
+    titled : bool
+        Whether tables on the terminal say which record they are about.
+    divides : bool
+        Whether records are divided into two files.
+    joined : str or None
+        Mark between the labels of a record in csv and tsv; None: one row per label.
+    keep : sequence of str
+        Columns of the records that are copied into csv and tsv.
+    marc_source : str or None
+        Vocabulary in marcxml.
+
+    Yields
+    ------
+    AnswerLines
+    """
+    name = output_format or _guess_format(path, joined)
+    _require_matching_options(name, joined, keep, marc_source)
+    _require_place(name, path)
+    writer = _make_writer(name, predictor, titled, joined, keep, marc_source)
     if divides and isinstance(writer, XmcText):
         raise click.UsageError("xmc-text has no ids, so it needs all records: write csv or jsonl")
-    with write_record_files(path) if isinstance(writer, AnnifLines) else _destination(path) as out:
+    destination: AbstractContextManager[Any]
+    if isinstance(writer, AnnifLines):
+        destination = write_record_files(path)
+    else:
+        destination = _open_destination(path)
+    with destination as out:
         if path is not None and isinstance(writer, JoinedCsv):
             out.write(BYTE_ORDER_MARK)
         writer.begin(out)
-        lines = _Lines(out, writer)
+        lines = AnswerLines(out, writer)
         yield lines
         writer.end(out, lines.n)
 
 
-class _Lines:
-    """What is written of records, some after the others."""
+class AnswerLines:
+    """Lines of records, written batch by batch."""
 
-    def __init__(self, out, writer) -> None:
+    def __init__(self, out: Any, writer: AnswerFormat) -> None:
         self._out = out
         self.writer = writer
-        self.n = self.empty = 0
+        self.n = 0  # records
+        self.empty = 0  # records without labels
 
-    def add(self, answered) -> None:
+    def add(self, answered: AnsweredBatch) -> None:
+        """Write records with their answers."""
         for record, answer in answered:
             self.n += 1
-            self.empty += not answer.labels
+            if not answer.labels:
+                self.empty += 1
             self._out.write(self.writer.write(record, answer))
         self._out.flush()
 
 
-def _writer(name, output, predictor, titled, joined, keep, marc_source):
-    name = name or _format_of_output(output, joined)
-    tables = (*_DELIMITERS,)
-    probabilistic = predictor.model.probabilistic
-    for given, value, formats in (
+def _require_matching_options(
+    name: str, joined: str | None, keep: Sequence[str], marc_source: str | None
+) -> None:
+    """Refuse options that the format does not have."""
+    tables = tuple(_DELIMITERS)
+    for option, value, formats in (
         ("--joined", joined, tables),
         ("--keep", keep, tables),
         ("--marc-source", marc_source, ("marcxml",)),
     ):
         if value and name not in formats:
-            raise click.UsageError(f"{given} goes with {' or '.join(formats)}, not {name}")
-    _require_place(name, output)
-    if name in tables:
-        if joined is not None:
-            _require_absent(joined, predictor.label_names)
-        settings = TableSettings(
-            has_uris=len(predictor.label_uris) > 0,
-            probabilistic=probabilistic,
-            kept=keep,
-            delimiter=_DELIMITERS[name],
-        )
-        writer = Csv(settings) if joined is None else JoinedCsv(settings, joined)
-        repeated = [column for column in keep if writer.columns.count(column) > 1]
-        if repeated:
-            raise click.UsageError(f"--keep {repeated[0]}: the output has a column of this name")
-        return writer
+            raise click.UsageError(f"{option} goes with {' or '.join(formats)}, not {name}")
+
+
+def _make_writer(
+    name: str,
+    predictor: Predictor,
+    titled: bool,
+    joined: str | None,
+    keep: Sequence[str],
+    marc_source: str | None,
+) -> AnswerFormat:
+    """Make the writer of a format."""
+    if name in _DELIMITERS:
+        return _make_csv_writer(_DELIMITERS[name], predictor, joined, keep)
     if name == "annif":
         return AnnifLines()
     if name == "marcxml":
@@ -101,8 +154,30 @@ def _writer(name, output, predictor, titled, joined, keep, marc_source):
     return JsonLines()
 
 
-def _require_place(name, output) -> None:
-    """Refuse standard output for what cannot go there, and a folder for a file."""
+def _make_csv_writer(
+    delimiter: str, predictor: Predictor, joined: str | None, keep: Sequence[str]
+) -> Csv | JoinedCsv:
+    """Make the writer of csv or tsv, with a row per label or per record."""
+    settings = TableSettings(
+        has_uris=len(predictor.label_uris) > 0,
+        probabilistic=predictor.model.probabilistic,
+        kept=keep,
+        delimiter=delimiter,
+    )
+    writer: Csv | JoinedCsv
+    if joined is None:
+        writer = Csv(settings)
+    else:
+        _require_absent(joined, predictor.label_names)
+        writer = JoinedCsv(settings, joined)
+    for column in keep:
+        if writer.columns.count(column) > 1:
+            raise click.UsageError(f"--keep {column}: the output has a column of this name")
+    return writer
+
+
+def _require_place(name: str, output: Path | None) -> None:
+    """Refuse standard output for formats that need a file, and a folder for a file."""
     if name == "xmc-text" and output is None:
         raise click.UsageError(
             "xmc-text begins with the number of instances: name a file with --output"
@@ -115,30 +190,33 @@ def _require_place(name, output) -> None:
         )
 
 
-def _format_of_output(output, mark):
+def _guess_format(output: Path | None, joined: str | None) -> str:
+    """Return the format of an output by its name or place."""
     if output is not None and output.is_dir():
         return "annif"
     if output is not None:
-        name = _OUTPUTS.get(output.suffix.lower())
+        name = _FORMAT_BY_SUFFIX.get(output.suffix.lower())
         if name is None:
-            names = ", ".join(filter(None, _OUTPUTS))
-            message = f"no format is written under such a name: use {names} or --output-format"
+            suffixes = ", ".join(suffix for suffix in _FORMAT_BY_SUFFIX if suffix)
+            message = f"no format is written under such a name: use {suffixes} or --output-format"
             raise click.UsageError(f"{output}: {message}")
         return name
-    if mark is not None:
+    if joined is not None:
         return "csv"
     return "table" if sys.stdout.isatty() else "jsonl"
 
 
-def _require_absent(mark, names) -> None:
-    name = next((name for name in names if mark in name), None)
-    if name is not None:
-        message = f"--joined {mark!r}: the label {name!r} has it in its name; choose another"
-        raise click.UsageError(message)
+def _require_absent(mark: str, names: Iterable[str]) -> None:
+    """Refuse a mark between labels that is part of a label's name."""
+    for name in names:
+        if mark in name:
+            message = f"--joined {mark!r}: the label {name!r} has it in its name; choose another"
+            raise click.UsageError(message)
 
 
 @contextmanager
-def _destination(path):
+def _open_destination(path: Path | None) -> Iterator[Any]:
+    """Open a file that is complete or absent afterwards; without a path standard output."""
     if path is not None:
         with (
             write_atomically(path) as temporary,
@@ -146,6 +224,7 @@ def _destination(path):
         ):
             yield file
         return
-    sys.stdout.reconfigure(encoding="utf-8")
-    yield sys.stdout
-    sys.stdout.flush()
+    output: Any = sys.stdout
+    output.reconfigure(encoding="utf-8")
+    yield output
+    output.flush()

@@ -1,7 +1,9 @@
 """ovaflow promote."""
 
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,9 +16,15 @@ from ovaflow.cli.labelled import (
 from ovaflow.cli.options import THREADS_OPTION, file_argument
 from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
-from ovaflow.evaluation.labelled_file import compare_unknown_words, rank_file
-from ovaflow.evaluation.model_comparison import COMPARED_FIGURES, MIN_BOOTSTRAP_RECORDS, Figures
+from ovaflow.evaluation.labelled_file import RankedRecords, compare_unknown_words, rank_file
+from ovaflow.evaluation.model_comparison import (
+    COMPARED_FIGURES,
+    MIN_BOOTSTRAP_RECORDS,
+    Difference,
+    Figures,
+)
 from ovaflow.prediction.earlier_models import find_superseded_folders
+from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.promotion import (
     discard_folder,
     find_model_in_use,
@@ -29,6 +37,7 @@ LOST_PROBABILITIES = (
     "it has no second stage, so no probabilities, which the model in use has"
     " (--without-probabilities takes it all the same)"
 )
+"""Reason against a model without a second stage."""
 
 
 @click.command("promote")
@@ -79,7 +88,16 @@ LOST_PROBABILITIES = (
 @THREADS_OPTION
 @click.pass_context
 def promote_command(
-    context, new, link, path, reading, metric, tolerance, without_probabilities, keep, threads
+    context: click.Context,
+    new: Path,
+    link: Path,
+    path: Path,
+    reading: dict[str, Any],
+    metric: str,
+    tolerance: float,
+    without_probabilities: bool,
+    keep: int | None,
+    threads: int,
 ) -> None:
     """Take the model NEW (model.h5) into use, unless it is worse than the CURRENT one.
 
@@ -99,7 +117,8 @@ def promote_command(
         predictors = {str(new): model}
         lost = False
         if current is not None:
-            theirs = predictors[str(current)] = open_predictor(current)
+            theirs = open_predictor(current)
+            predictors[str(current)] = theirs
             if read_checksums(theirs.model) == read_checksums(model.model):
                 click.echo(f"{link}: {new} is already in use")
                 return
@@ -107,15 +126,16 @@ def promote_command(
         if lost and not without_probabilities:
             _refuse(context, new, link, LOST_PROBABILITIES)
         answers = rank_file(predictors, path, reading, threads)
-        ours, *others = _figures(predictors, answers, path, metric)
-        if line := describe_unknown_words(**compare_unknown_words(answers[str(new)], model.model)):
+        ours, *others = _compute_figures(predictors, answers, path, metric)
+        line = describe_unknown_words(**compare_unknown_words(answers[str(new)], model.model))
+        if line:
             click.echo(f"{new}: {line}")
         words = f"{metric} {format_percent(ours.means[metric])}"
         refusal = ""
         if others:
             difference = ours.compute_differences(others[0])[metric]
-            words += f" after {format_percent(others[0].means[metric])}, {_words(difference)}"
-            refusal = _refusal(difference, tolerance)
+            words += f" after {format_percent(others[0].means[metric])}, {_describe_difference(difference)}"
+            refusal = _explain_refusal(difference, tolerance)
         if refusal:
             _refuse(context, new, link, f"{words}: {refusal}")
         before = os.path.realpath(link)
@@ -125,7 +145,7 @@ def promote_command(
             _discard(find_superseded_folders(link, keep, before), link)
 
 
-def _discard(folders, link) -> None:
+def _discard(folders: Iterable[Path], link: Path) -> None:
     """Remove folders; the new model is in use, whether that succeeds or not."""
     for folder in folders:
         try:
@@ -138,12 +158,19 @@ def _discard(folders, link) -> None:
             click.echo(f"removed {folder}")
 
 
-def _refuse(context, new, link, reason) -> None:
+def _refuse(context: click.Context, new: Path, link: Path, reason: str) -> None:
+    """Print why the new model is refused, and end with status 1."""
     click.echo(f"ovaflow: {new}: {reason}; {link} stays as it is", err=True)
     context.exit(1)
 
 
-def _figures(predictors, answers, path, metric):
+def _compute_figures(
+    predictors: Mapping[str, Predictor],
+    answers: Mapping[str, RankedRecords],
+    path: Path,
+    metric: str,
+) -> Iterator[Figures]:
+    """Compute the figures of each model; refuse models without the metric, and few records."""
     for model in predictors:
         figures = Figures.of(answers[model].measured)
         if metric not in figures.records:
@@ -161,14 +188,15 @@ def _figures(predictors, answers, path, metric):
         yield figures
 
 
-def _words(difference):
+def _describe_difference(difference: Difference) -> str:
+    """Describe a difference with its interval and the records behind it."""
     bounds = f"95 % interval {format_points(difference.low)} to {format_points(difference.high)}"
     records = f"{difference.better:,} records better, {difference.worse:,} worse"
     return f"{format_points(difference.difference)} points ({bounds}; {records})"
 
 
-def _refusal(difference, tolerance):
-    """Why a model is worse than the one before; empty if it is not."""
+def _explain_refusal(difference: Difference, tolerance: float) -> str:
+    """Return why a model is worse than the one in use; empty if it is not."""
     if -difference.difference > tolerance:
         return f"more than {100 * tolerance:g} points less"
     if difference.verdict == "worse":

@@ -1,5 +1,9 @@
 """Commands of the second stage: fit it, and measure its probabilities."""
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
 import click
 
 from ovaflow.cli.options import (
@@ -9,16 +13,21 @@ from ovaflow.cli.options import (
     file_option,
     output_option,
 )
-from ovaflow.cli.suggestions import RECORD_IDS_REMEDY, SUGGESTIONS_OPTION, read_suggestion_files
+from ovaflow.cli.suggestions import (
+    RECORD_IDS_REMEDY,
+    SUGGESTIONS_OPTION,
+    NamedPath,
+    read_suggestion_files,
+)
 from ovaflow.console.errors import InputError
-from ovaflow.dataset.dataset import open_dataset
+from ovaflow.dataset.dataset import Dataset, open_dataset
 from ovaflow.evaluation.measured import EvaluatedPredictions
 from ovaflow.evaluation.reliability import measure_reliability
 from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.reranking.fitting import fit_reranker, require_same_dataset
 from ovaflow.reranking.reranker_file import Reranker
-from ovaflow.reranking.suggestions import SuggestionSource
+from ovaflow.reranking.suggestions import SuggestionFile, Suggestions, SuggestionSource
 from ovaflow.storage.texts import write_json
 
 
@@ -36,7 +45,14 @@ from ovaflow.storage.texts import write_json
 @THREADS_OPTION
 @output_option("Second stage to write, reranker.h5.")
 def rerank_command(
-    model, dataset, held_out, held_out_model, predictions, suggestions, threads, output
+    model: Path,
+    dataset: Path,
+    held_out: Path,
+    held_out_model: Path | None,
+    predictions: Path,
+    suggestions: Sequence[NamedPath],
+    threads: int,
+    output: Path,
 ) -> None:
     """Fit a second stage for MODEL (model.h5): it ranks candidates by more than scores, and gives
     probabilities.
@@ -44,40 +60,51 @@ def rerank_command(
     opened = open_any_model(model)
     parts = open_dataset(held_out)
     predicted = Predictions.open(predictions)
-    opened.require(dataset=(whole := open_dataset(dataset)))
+    whole = open_dataset(dataset)
+    opened.require(dataset=whole)
     require_same_dataset(whole, parts, predicted)
     sources = {}
     files = read_suggestion_files(suggestions, whole, whole.parameters)
     for name, file in files.items():
-        sources[SuggestionSource(name, file.checksum)] = _suggestions_of_file(file, whole, parts)
-    unseen = held_out_model and open_any_model(held_out_model)
-    if unseen:
+        sources[SuggestionSource(name, file.checksum)] = _find_suggestions(file, whole, parts)
+    unseen = None
+    if held_out_model is not None:
+        unseen = open_any_model(held_out_model)
         predicted.require(model=unseen)
     reranker = fit_reranker(opened, whole, parts, predicted, threads, sources, unseen)
     reranker.write(output)
     if reranker.unused:
         click.echo(f"{output}: predictions stay as they are: {reranker.unused}")
         return
+    click.echo(f"{output}: {_describe_gain(reranker)}")
+
+
+def _describe_gain(reranker: Reranker) -> str:
+    """Describe the gain of a second stage on the instances that check it."""
     check = reranker.parameters["check"]
-    change = f"nDCG@5 {100 * check['first_stage']:.1f} to {100 * check['second_stage']:.1f} ± {100 * check['error']:.1f}"
-    order = "; so the order stays that of the scores" if reranker.keeps_order else ""
-    click.echo(
-        f"{output}: from {reranker.parameters['texts']:,} instances; {change} on {check['texts']:,} of them{order}"
+    before = f"{100 * check['first_stage']:.1f}"
+    after = f"{100 * check['second_stage']:.1f} ± {100 * check['error']:.1f}"
+    description = (
+        f"from {reranker.parameters['texts']:,} instances; nDCG@5 {before} to {after}"
+        f" on {check['texts']:,} of them"
     )
+    if reranker.keeps_order:
+        description += "; so the order stays that of the scores"
+    return description
 
 
-def _suggestions_of_file(file, dataset, held_out):
-    """Suggestions of a file for held-out instances; a remark says how much of it is unknown."""
+def _find_suggestions(file: SuggestionFile, dataset: Dataset, held_out: Dataset) -> Suggestions:
+    """Find a file's suggestions for held-out instances; print how much of it is unknown."""
     n = held_out.test.X.n_rows
     ids = held_out.records("test", range(n))
     suggestions = file.find_suggestions(ids)
     file.require_common_texts(suggestions, ids, RECORD_IDS_REMEDY)
-    strangers = file.n_texts - file.count_common_texts(
+    n_unknown = file.n_texts - file.count_common_texts(
         [*dataset.ids("train"), *dataset.ids("test")]
     )
     click.echo(
         f"{file.path}: for {suggestions.known.sum():,} of {n:,} held-out instances;"
-        f" unknown are {strangers:,} of {file.n_texts:,} ids"
+        f" unknown are {n_unknown:,} of {file.n_texts:,} ids"
         f" and the labels of {file.unknown:,} of {file.amount:,} suggestions"
     )
     return suggestions
@@ -88,7 +115,7 @@ def _suggestions_of_file(file, dataset, held_out):
 @DATASET_OPTION
 @file_option("--reranker", required=True, help="The second stage that made them, reranker.h5.")
 @output_option("Measurements to write, reliability.json.")
-def reliability_command(predictions, dataset, reranker, output) -> None:
+def reliability_command(predictions: Path, dataset: Path, reranker: Path, output: Path) -> None:
     """Measure the probabilities of PREDICTIONS (predictions.h5), and how many labels to suggest."""
     predicted = Predictions.open(predictions)
     opened = open_dataset(dataset)
@@ -106,14 +133,18 @@ def reliability_command(predictions, dataset, reranker, output) -> None:
         return
     fit = measured["suggested"][-1]
     f1 = f"F1 {100 * fit['F1']:.1f} with {fit['labels']:.1f} labels that fit"
-    click.echo(f"{output}: {_words_of_likely(measured)}; {f1}")
+    click.echo(f"{output}: {_describe_likely(measured)}; {f1}")
 
 
-def _words_of_likely(measured):
-    """How far probabilities of labels that one would assign are right."""
+def _describe_likely(measured: Mapping[str, Any]) -> str:
+    """Describe how far probabilities of at least 50 % are right."""
     likely = measured["likely"]
     row = measured["automatic"][0]
     if likely is None:
         return "no label is 50 % sure"
-    said = f"{100 * row['expected']:.1f} % of {row['predictions']:,} labels that are at least 50 % sure were expected"
-    return f"{said} to be right, {100 * row['precision']:.1f} % are; calibration error {100 * likely['ece']:.1f} %"
+    expected = (
+        f"{100 * row['expected']:.1f} % of {row['predictions']:,} labels that are at least 50 % sure"
+        " were expected to be right"
+    )
+    precision = f"{100 * row['precision']:.1f} % are"
+    return f"{expected}, {precision}; calibration error {100 * likely['ece']:.1f} %"

@@ -2,19 +2,21 @@
 
 import os
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import click
 
 from ovaflow.cli.options import second_stage_options
 from ovaflow.serving.service import bind_listener, list_allowed_hosts, serve
 
-_NAME = re.compile(r"[\w.-]+")
-_HOST = re.compile(r"\*|(\*\.)?[\w.-]+|\[[\da-fA-F:.]+\]")
-_ORIGIN = re.compile(r"\*|https?://[^/\s]+")
-_POSITIVE = click.IntRange(min=1)
-_SECONDS = click.FloatRange(min=0, min_open=True)
+_NAME_PATTERN = re.compile(r"[\w.-]+")
+_HOST_PATTERN = re.compile(r"\*|(\*\.)?[\w.-]+|\[[\da-fA-F:.]+\]")
+_ORIGIN_PATTERN = re.compile(r"\*|https?://[^/\s]+")
+_POSITIVE_TYPE = click.IntRange(min=1)
+_SECONDS_TYPE = click.FloatRange(min=0, min_open=True)
 
 
 @click.command("serve", context_settings={"show_default": True})
@@ -32,14 +34,15 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.option(
     "--allowed-host",
     multiple=True,
-    help="Name by which clients may call the service, such as labels.example.org, *.example.org or *; repeatable. By "
-    "default any name, or only localhost if the service listens on this machine alone.",
+    help="Name by which clients may call the service, such as labels.example.org, *.example.org or"
+    " *; repeatable. By default any name, or only localhost if the service listens on this machine"
+    " alone.",
 )
 @click.option(
     "--allowed-origin",
     multiple=True,
-    help="Site whose pages may send requests, such as https://catalogue.example.org, or *; repeatable. By default only "
-    "the service's own page.",
+    help="Site whose pages may send requests, such as https://catalogue.example.org, or *;"
+    " repeatable. By default only the service's own page.",
 )
 @click.option("--root-path", default="", help="Path under which a proxy offers the service.")
 @click.option(
@@ -49,31 +52,34 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
     "--corrections",
     multiple=True,
     metavar="[NAME=]FILE",
-    help="File of JSON Lines to which labels that people choose are added, for the next training; of the first model, "
-    "or of the one called NAME; repeatable.",
+    help="File of JSON Lines to which labels that people choose are added, for the next training;"
+    " of the first model, or of the one called NAME; repeatable.",
 )
 @click.option(
     "--exclude",
     multiple=True,
     metavar="[NAME=]FILE",
-    help="File of labels that are suggested to nobody, one name, URI or pattern per line, read again when it changes; "
-    "of the first model, or of the one called NAME; repeatable.",
+    help="File of labels that are suggested to nobody, one name, URI or pattern per line, read again"
+    " when it changes; of the first model, or of the one called NAME; repeatable.",
 )
 @click.option(
-    "--workers", default=1, type=_POSITIVE, help="Processes, which share the model's arrays."
+    "--workers", default=1, type=_POSITIVE_TYPE, help="Processes, which share the model's arrays."
 )
-@click.option("--threads", default=1, type=_POSITIVE, help="Scoring threads of each worker.")
+@click.option("--threads", default=1, type=_POSITIVE_TYPE, help="Scoring threads of each worker.")
 @click.option(
-    "--max-body", default=4 << 20, type=_POSITIVE, help="Maximum size of a request, in bytes."
-)
-@click.option(
-    "--max-batch", default=128, type=_POSITIVE, help="Maximum number of texts per request."
+    "--max-body", default=4 << 20, type=_POSITIVE_TYPE, help="Maximum size of a request, in bytes."
 )
 @click.option(
-    "--max-text", default=1_000_000, type=_POSITIVE, help="Maximum length of a text, in characters."
+    "--max-batch", default=128, type=_POSITIVE_TYPE, help="Maximum number of texts per request."
 )
 @click.option(
-    "--max-top-k", default=100, type=_POSITIVE, help="Maximum number of labels per instance."
+    "--max-text",
+    default=1_000_000,
+    type=_POSITIVE_TYPE,
+    help="Maximum length of a text, in characters.",
+)
+@click.option(
+    "--max-top-k", default=100, type=_POSITIVE_TYPE, help="Maximum number of labels per instance."
 )
 @click.option(
     "--queue",
@@ -84,24 +90,32 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.option(
     "--max-connections",
     default=1000,
-    type=_POSITIVE,
+    type=_POSITIVE_TYPE,
     help="Maximum number of connections per worker.",
 )
 @click.option(
     "--timeout",
     default=30.0,
-    type=_SECONDS,
+    type=_SECONDS_TYPE,
     help="Seconds for a body to arrive, and for its answer.",
 )
 @click.option(
-    "--grace", default=30, type=_POSITIVE, help="Seconds to finish requests after SIGTERM."
+    "--grace", default=30, type=_POSITIVE_TYPE, help="Seconds to finish requests after SIGTERM."
 )
 @click.option(
     "--access-log/--no-access-log", default=True, help="Log one line per request, without texts."
 )
 @click.pass_context
 def serve_command(
-    context, models, host, port, unix_socket, allowed_host, corrections, exclude, **options
+    context: click.Context,
+    models: tuple[str, ...],
+    host: str,
+    port: int,
+    unix_socket: Path | None,
+    allowed_host: tuple[str, ...],
+    corrections: tuple[str, ...],
+    exclude: tuple[str, ...],
+    **options: Any,
 ) -> None:
     """Serve each MODEL (model.h5) over HTTP, with a page for people at /.
 
@@ -113,58 +127,69 @@ def serve_command(
     """
     if options["reranker"] and len(models) > 1:
         raise click.UsageError("--reranker belongs to one model: put a reranker.h5 next to each")
-    _require("allowed-host", allowed_host, _HOST, "give a name without port, or * or *. and a name")
-    _require(
+    _require_match(
+        "allowed-host",
+        allowed_host,
+        _HOST_PATTERN,
+        "give a name without port, or * or *. and a name",
+    )
+    _require_match(
         "allowed-origin",
         options["allowed_origin"],
-        _ORIGIN,
+        _ORIGIN_PATTERN,
         "give http:// or https:// and a name, or *",
     )
-    named = _named(models)
-    options["corrections"] = _by_model("corrections", corrections, named)
-    options["exclude"] = _by_model("exclude", exclude, named)
+    named = _name_models(models)
+    options["corrections"] = _assign_files("corrections", corrections, named)
+    options["exclude"] = _assign_files("exclude", exclude, named)
     listener = bind_listener(host, port, unix_socket)
     hosts = list_allowed_hosts(listener, allowed_host)
     context.exit(serve(SimpleNamespace(models=named, allowed_host=hosts, **options), listener))
 
 
-def _require(option, values, pattern, remedy) -> None:
+def _require_match(
+    option: str, values: Iterable[str], pattern: re.Pattern[str], remedy: str
+) -> None:
+    """Refuse values of an option that do not match a pattern."""
     for value in values:
         if not pattern.fullmatch(value):
             raise click.UsageError(f"--{option} {value}: {remedy}")
 
 
-def _named(models):
-    named = {}
+def _name_models(models: Sequence[str]) -> dict[str, str]:
+    """Return the paths of [NAME=]MODEL by name."""
+    paths: dict[str, str] = {}
     for model in models:
-        name, equals, path = ("", "", model) if Path(model).exists() else model.rpartition("=")
-        # a link that is switched to the newest model keeps its name
-        name = name if equals else _default_name(Path(os.path.abspath(path)))
-        if not _NAME.fullmatch(name):
+        name, equals, path = model.rpartition("=")
+        if not equals or Path(model).exists():
+            path = model
+            # a link that is switched to the newest model keeps its name
+            name = _make_default_name(Path(os.path.abspath(path)))
+        if not _NAME_PATTERN.fullmatch(name):
             raise click.UsageError(
                 f"{name!r} is not a valid project name: use letters, digits, '.', '_' and '-'"
             )
-        if named.setdefault(name, path) != path:
+        if paths.setdefault(name, path) != path:
             raise click.UsageError(f"two models are named {name!r}: write NAME=MODEL")
-    return named
+    return paths
 
 
-def _by_model(option, files, models):
-    """Files of an option by the name of the model; the first model's where a file comes without a
-    name.
-    """
-    named = {}
+def _assign_files(option: str, files: Sequence[str], models: Mapping[str, str]) -> dict[str, str]:
+    """Return the files of an option by the name of their model, by default the first one."""
+    paths: dict[str, str] = {}
     for file in files:
         name, equals, path = file.rpartition("=")
-        name = name if equals else next(iter(models))
+        if not equals:
+            name = next(iter(models))
         if name not in models:
             raise click.UsageError(f"--{option} {file}: no model is named {name!r}")
-        if name in named:
+        if name in paths:
             raise click.UsageError(f"--{option}: two files for the model {name!r}")
-        named[name] = path
-    return named
+        paths[name] = path
+    return paths
 
 
-def _default_name(path):
+def _make_default_name(path: Path) -> str:
+    """Return the name of a model without one: that of its folder, or of its file."""
     name = path.parent.name if path.name == "model.h5" else path.stem
     return re.sub(r"[^\w.-]+", "-", name) or "model"

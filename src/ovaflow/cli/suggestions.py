@@ -8,7 +8,8 @@ import click
 
 from ovaflow.dataset.dataset import Dataset
 from ovaflow.labels.matrix import number_labels
-from ovaflow.model.model_file import MethodModel
+from ovaflow.model.model_file import Model
+from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.suggestions import SuggestionFile, read_suggestions
 from ovaflow.settings.suggestion_sources import name_source
 
@@ -38,7 +39,7 @@ SUGGESTIONS_OPTION = click.option(
 
 
 def read_suggestion_files(
-    named_paths: Sequence[NamedPath], named: Dataset | MethodModel, parameters: Mapping[str, Any]
+    named_paths: Sequence[NamedPath], named: Dataset | Model, parameters: Mapping[str, Any]
 ) -> dict[str, SuggestionFile]:
     """Read files of suggestions, by name, for the labels of a dataset or a model."""
     paths = {}
@@ -51,13 +52,15 @@ def read_suggestion_files(
 
 
 def open_suggestion_files(
-    model: MethodModel, named_paths: Sequence[NamedPath]
+    model: Model, named_paths: Sequence[NamedPath]
 ) -> dict[str, SuggestionFile]:
     """Read files of suggestions for the second stage of a model.
 
     They have the names that it was fitted with; a single file needs no name.
     """
-    known = model.reranker.files if model.probabilistic else []
+    known: Sequence[str] = []
+    if isinstance(model, RerankedModel):
+        known = model.reranker.files
     if len(known) == len(named_paths) == 1:
         named_paths = [(known[0], named_paths[0][1])]
     for name, _ in named_paths:

@@ -1,26 +1,35 @@
-"""Options --sure and --unsure of ovaflow predict: records that can go without a look, and the
-others.
+"""Options --sure and --unsure of ovaflow predict.
+
+They divide records into those that need no check, and the others.
 """
 
 import itertools
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from ovaflow.cli.options import collect_options
+from ovaflow.cli.predicted_files import AnsweredBatch, AnswerLines
+from ovaflow.model.model_file import Model
+from ovaflow.prediction.answer import Answer
+from ovaflow.prediction.answer_files import AnsweredRecord
 from ovaflow.prediction.predictions import require_second_stage
+from ovaflow.prediction.question import Question
+from ovaflow.reranking.expected_quality import ExpectedQuality
+from ovaflow.reranking.reranked_model import RerankedModel
 
 
 class Division(NamedTuple):
-    """The least expected precision of sure records, and the file of the others; None: records are
-    not divided.
-    """
+    """A division of records; without values records are not divided."""
 
-    sure: float | None = None
-    unsure: Path | None = None
+    sure: float | None = None  # least expected precision of sure records
+    unsure: Path | None = None  # file of the other records
 
-    def require_sense(self, model, output, question, optimise) -> None:
+    def require_sense(
+        self, model: Model, output: Path | None, question: Question, optimise: str | None
+    ) -> None:
         """Refuse options that do not go together."""
         if (self.sure is None) != (self.unsure is None) or (self.sure and output is None):
             message = "--sure, --output and --unsure go together: a share, and a file for each kind"
@@ -46,54 +55,81 @@ division_options = collect_options(
         "sure": click.option(
             "--sure",
             type=click.FloatRange(0.5, 1, max_open=True),
-            help="Write only records of whose labels at least this share should be right, such as 0.9, "
-            "each with the labels that fit; needs --unsure and a second stage.",
+            help="Write only records of whose labels at least this share should be right, such as"
+            " 0.9, each with the labels that fit; needs --unsure and a second stage.",
         ),
         "unsure": click.option(
             "--unsure",
             type=click.Path(path_type=Path),
-            help="With --sure: file for all other records, those with the most expected errors first.",
+            help="With --sure: file for all other records, those with the most expected errors"
+            " first.",
         ),
     },
     lambda given: Division(**given),
 )
 
 
-def divide_records(batches, sure, lines, others):
-    """Write sure records of batches to ``lines``; number of their labels, and of right ones."""
-    labels = 0
-    right = 0.0
+class DivisionResult(NamedTuple):
+    """The sizes of a division."""
+
+    n_sure: int
+    n_unsure: int
+    n_labels: int  # labels of the sure records
+    expected_right: float  # expected number of labels that are right
+
+
+def divide_records(
+    batches: Iterable[AnsweredBatch], sure: float, lines: AnswerLines, others: AnswerLines
+) -> DivisionResult:
+    """Write sure records of batches to ``lines``, and then the others, the most errors first."""
+    n_labels = 0
+    expected_right = 0.0
     unsure = []
     for record, answer in itertools.chain.from_iterable(batches):
-        if answer.quality.precision >= sure:
+        quality = _get_quality(answer)
+        if quality.precision >= sure:
             lines.add([(record, answer)])
-            labels += len(answer.labels)
-            right += answer.quality.right
+            n_labels += len(answer.labels)
+            expected_right += float(quality.right)
         else:
             unsure.append((record, answer))
-    others.add(sorted(unsure, key=_expected_errors, reverse=True))
-    return labels, right
+    others.add(sorted(unsure, key=_get_expected_errors, reverse=True))
+    return DivisionResult(lines.n, others.n, n_labels, expected_right)
 
 
-def _expected_errors(pair):
+def _get_quality(answer: Answer) -> ExpectedQuality:
+    """Return the expected quality of an answer, which those of second stages have."""
+    assert answer.quality is not None
+    return answer.quality
+
+
+def _get_expected_errors(pair: tuple[AnsweredRecord, Answer]) -> float:
     _, answer = pair
-    return answer.quality.errors
+    return float(_get_quality(answer).errors)
 
 
-def report_division(model, division, output, amounts, labels, right) -> None:
-    """Say how many records are sure, and what the second stage measured of such records."""
-    n, n_others = amounts
-    parts = f"{output}: {n:,} of {n + n_others:,} records, {labels:,} labels"
-    if labels:
-        parts += f", of which {100 * right / labels:.0f} % should be right"
+def report_division(
+    model: Model, division: Division, output: Path | None, result: DivisionResult
+) -> None:
+    """Print how many records are sure, and how the second stage did on such held-out records."""
+    n = result.n_sure + result.n_unsure
+    summary = f"{output}: {result.n_sure:,} of {n:,} records, {result.n_labels:,} labels"
+    if result.n_labels:
+        share = result.expected_right / result.n_labels
+        summary += f", of which {100 * share:.0f} % should be right"
     click.echo(
-        f"ovaflow: {parts}; {division.unsure}: the others, most expected errors first", err=True
+        f"ovaflow: {summary}; {division.unsure}: the others, most expected errors first", err=True
     )
-    click.echo(f"ovaflow: {_measured(model.reranker.parameters['check'], division.sure)}", err=True)
+    assert isinstance(model, RerankedModel)
+    assert division.sure is not None
+    check = model.reranker.parameters["check"]
+    click.echo(f"ovaflow: {_describe_measured(check, division.sure)}", err=True)
 
 
-def _measured(check, sure):
-    row = [row for row in check["sure"] if row["level"] <= sure][-1]
+def _describe_measured(check: Mapping[str, Any], sure: float) -> str:
+    """Describe the held-out records that were as sure."""
+    levels = [row for row in check["sure"] if row["level"] <= sure]
+    row = levels[-1]
     held_out = f"{check['texts']:,} held-out records"
     if not row["records"]:
         return f"of {held_out} none was so sure, so nothing tells how many labels are right"

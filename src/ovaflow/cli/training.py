@@ -1,7 +1,10 @@
-"""Commands that every method has: train a shard, merge shards, estimate what training takes."""
+"""Subcommands that every method has: train a shard, merge shards, estimate what training takes."""
 
 import json
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -26,39 +29,49 @@ from ovaflow.registry import ONE_VS_ALL, find_method, method_names
 
 
 class MethodCommand(click.Command):
-    """A command that reads other files and settings with each ``--method``; by itself it is that of
-    one-vs-all.
+    """A command with other options for each ``--method``.
+
+    By itself it is the command of one-vs-all.
     """
 
-    def __init__(self, make) -> None:
+    def __init__(self, make: Callable[[Method], click.Command]) -> None:
         self.make = make
-        command = self.of(ONE_VS_ALL)
+        command = self.make_for(ONE_VS_ALL)
         super().__init__(
             command.name, params=command.params, callback=command.callback, help=command.help
         )
 
-    def of(self, name):
-        """The command of a method."""
-        choice = {"type": click.Choice(method_names()), "default": name, "show_default": True}
+    def make_for(self, name: str) -> click.Command:
+        """Make the command of a method."""
         text = "How it trains; other methods have other options: see --method=NAME --help."
         command = self.make(find_method(name))
-        command.params.insert(
-            1, click.Option(["--method"], expose_value=False, help=text, **choice)
+        option = click.Option(
+            ["--method"],
+            type=click.Choice(method_names()),
+            default=name,
+            show_default=True,
+            expose_value=False,
+            help=text,
         )
+        command.params.insert(1, option)
         return command
 
-    def for_arguments(self, arguments):
-        """The command of the method that the arguments name."""
+    def for_arguments(self, arguments: Sequence[str]) -> click.Command:
+        """Return the command of the method that the arguments name."""
         named = ""
         for word, following in zip_longest(arguments, arguments[1:], fillvalue=""):
             if word == "--method":
                 named = following
             elif word.startswith("--method="):
                 named = word.removeprefix("--method=")
-        return self.of(named) if named in method_names() else self
+        if named in method_names():
+            return self.make_for(named)
+        return self
 
 
-def _train_shard(method):
+def _make_train_shard(method: Method) -> click.Command:
+    """Make the command train-shard of a method."""
+
     @click.command("train-shard", help="Train one shard of a model on DATASET (dataset.h5).")
     @DATASET_ARGUMENT
     @method_file_options(method.training_files)
@@ -68,19 +81,29 @@ def _train_shard(method):
     @THREADS_OPTION
     @output_option("Shard file to write.")
     @scratch_option
-    def command(dataset, shard, threads, output, settings, files, shards=None) -> None:
+    def command(
+        dataset: Path,
+        shard: int,
+        threads: int,
+        output: Path,
+        settings: Any,
+        files: dict[str, Path],
+        shards: int | None = None,
+    ) -> None:
         from ovaflow.training.shares import train_shard
 
         if shards is not None and shard >= shards:
             raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
-        said = train_shard(method, dataset, settings, files, shard, shards, threads, output)
-        if said:
-            click.echo(said)
+        description = train_shard(method, dataset, settings, files, shard, shards, threads, output)
+        if description:
+            click.echo(description)
 
     return command
 
 
-def _merge(method):
+def _make_merge(method: Method) -> click.Command:
+    """Make the command merge of a method."""
+
     @click.command("merge", help="Join trained SHARDS into one model.")
     @file_argument("shards", nargs=-1, required=True)
     @DATASET_OPTION
@@ -88,17 +111,27 @@ def _merge(method):
     @step_options("merge", method.name)
     @output_option("Model file to write, model.h5.")
     @STATISTICS_OPTION
-    def command(shards, dataset, settings, output, statistics, files) -> None:
+    def command(
+        shards: tuple[Path, ...],
+        dataset: Path,
+        settings: Any,
+        output: Path,
+        statistics: Path,
+        files: dict[str, Path],
+    ) -> None:
         from ovaflow.storage.parts import remove_parts
 
-        said = method.merge(shards, open_dataset(dataset), settings, files, output, statistics)
+        opened = open_dataset(dataset)
+        description = method.merge(shards, opened, settings, files, output, statistics)
         remove_parts(shards)
-        click.echo(f"{output}: {said}, {output.stat().st_size / 1e6:,.1f} MB")
+        click.echo(f"{output}: {description}, {output.stat().st_size / 1e6:,.1f} MB")
 
     return command
 
 
-def _estimate(method):
+def _make_estimate(method: Method) -> click.Command:
+    """Make the command estimate of a method."""
+
     @click.command("estimate", help=_ESTIMATE_HELP)
     @DATASET_ARGUMENT
     @THREADS_OPTION
@@ -109,7 +142,15 @@ def _estimate(method):
     @file_option(
         "--output", help="JSON file to write for the workflow; no suggestion is printed then."
     )
-    def command(dataset, threads, shards, settings, as_json, output, files) -> None:
+    def command(
+        dataset: Path,
+        threads: int,
+        shards: int,
+        settings: Any,
+        as_json: bool,
+        output: Path | None,
+        files: dict[str, Path],
+    ) -> None:
         from ovaflow.estimate.sample import sample_in_process
         from ovaflow.estimate.summary import describe_figures, summarize
 
@@ -123,20 +164,23 @@ def _estimate(method):
             click.echo(json.dumps(figures))
             return
         for name, text in describe_figures(figures, method.unit, method.sampled or method.unit):
-            # a run, for which the file is written, has chosen its jobs and threads, and shows both
-            # trainings
+            # with an output the workflow has chosen jobs and threads, and shows both trainings
             if output is None or name not in ("suggestion", "with rerank"):
                 click.echo(f"{name:<12}{text}")
 
     return command
 
 
-_ESTIMATE_HELP = """Estimate what training on DATASET (dataset.h5) will take: time, memory and size of the model.
+_ESTIMATE_HELP = """Estimate what training on DATASET (dataset.h5) will take: time, memory and size
+of the model.
 
-A random sample of the labels is solved, or one tree is grown, in a separate process, and its cost is scaled up.
-± is the range of 95 of 100 samples. A machine that is busier during the training than now takes longer.
+A random sample of the labels is solved, or one tree is grown, in a separate process, and its cost
+is scaled up. ± is the range of 95 of 100 samples. A machine that is busier during the training than
+now takes longer.
 """
 
-train_shard_command = MethodCommand(_train_shard)
-merge_command = MethodCommand(_merge)
-estimate_command = MethodCommand(_estimate)
+train_shard_command = MethodCommand(_make_train_shard)
+merge_command = MethodCommand(_make_merge)
+estimate_command = MethodCommand(_make_estimate)
+
+from ovaflow.training.method import Method
