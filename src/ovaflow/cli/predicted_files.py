@@ -102,7 +102,7 @@ def open_answer_output(
 class AnswerLines:
     """Lines of records, written batch by batch."""
 
-    def __init__(self, out: Any, writer: AnswerFormat) -> None:
+    def __init__(self, out: Any, writer: Any) -> None:
         self._out = out
         self.writer = writer
         self.n = 0  # records
