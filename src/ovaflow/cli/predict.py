@@ -50,7 +50,7 @@ from ovaflow.prediction.question import Question, RankedLabels, make_answers
 from ovaflow.prediction.sources import (
     BATCH_SIZE,
     READ_FORMATS,
-    InputFile,
+    PredictionInput,
     RecordBatch,
     make_input_file,
     read_record_batches,
@@ -221,7 +221,7 @@ def predict_command(
 
 
 def _remark_on_columns(
-    predictor: Predictor, texts: Sequence[str], sources: Sequence[InputFile]
+    predictor: Predictor, texts: Sequence[str], sources: Sequence[PredictionInput]
 ) -> None:
     """Print a remark if some texts come without the columns that the model knows."""
     has_plain_texts = bool(texts)
@@ -317,7 +317,7 @@ def _print_speed(predictions: Predictions, top_k: int, output: Path) -> None:
 
 def _check_kept(
     keep: Sequence[str],
-    sources: Sequence[InputFile],
+    sources: Sequence[PredictionInput],
     texts: Sequence[str],
     dataset: Path | None,
 ) -> None:
@@ -352,7 +352,7 @@ class _Records:
         self._known = dict.fromkeys(files, 0)
         self._unknown = 0
         self._word_count = WordCount()
-        self._languages: Counter[str] = Counter()
+        self._languages: Counter[str | None] = Counter()
 
     @property
     def n(self) -> int:
@@ -430,7 +430,7 @@ def _answer_for_macro_f1(
 
 def _make_records(batch: RecordBatch, first: int) -> list[AnsweredRecord]:
     """Number the records of a batch, from ``first`` on."""
-    texts = batch.texts or [None] * len(batch.names)
+    texts: Sequence[str | None] = batch.texts or [None] * len(batch.names)
     records = []
     for number, (name, text, kept) in enumerate(
         zip(batch.names, texts, batch.kept, strict=True), first
@@ -453,7 +453,7 @@ def _make_ids(names: Sequence[str | None], first: int) -> list[str]:
 def _read_batches(
     predictor: Predictor,
     texts: Sequence[str],
-    sources: Sequence[InputFile],
+    sources: Sequence[PredictionInput],
     dataset: Path | None,
 ) -> Iterator[RecordBatch]:
     """Read all records, batch by batch."""
@@ -474,7 +474,8 @@ def _read_test_instances(predictor: Predictor, dataset: Dataset) -> Iterator[Rec
     for low in range(0, X.n_rows, BATCH_SIZE):
         high = min(low + BATCH_SIZE, X.n_rows)
         read = FeaturesAndFamiliarity(X.part(low, high))
-        yield RecordBatch(read, ids[low:high], None, [()] * (high - low))
+        names: list[str | None] = list(ids[low:high])
+        yield RecordBatch(read, names, None, [()] * (high - low))
 
 
 def open_predictor(

@@ -87,9 +87,11 @@ def open_answer_output(
         raise click.UsageError("xmc-text has no ids, so it needs all records: write csv or jsonl")
     destination: AbstractContextManager[Any]
     if isinstance(writer, AnnifLines):
+        assert path is not None
         destination = write_record_files(path)
     else:
         destination = _open_destination(path)
+    out: Any
     with destination as out:
         if path is not None and isinstance(writer, JoinedCsv):
             out.write(BYTE_ORDER_MARK)

@@ -26,6 +26,7 @@ from ovaflow.cli.options import (
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.estimate.demand import write_demand
 from ovaflow.registry import ONE_VS_ALL, find_method, method_names
+from ovaflow.training.method import Method
 
 
 class MethodCommand(click.Command):
@@ -182,5 +183,3 @@ now takes longer.
 train_shard_command = MethodCommand(_make_train_shard)
 merge_command = MethodCommand(_make_merge)
 estimate_command = MethodCommand(_make_estimate)
-
-from ovaflow.training.method import Method
