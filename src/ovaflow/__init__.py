@@ -16,9 +16,9 @@ _ESTIMATORS = (
 __all__ = ["__version__", *_ESTIMATORS]
 
 
-def __getattr__(name):
-    # loaded when asked for: the command line starts without scikit-learn, and no step's code
-    # depends on them
+def __getattr__(name: str) -> object:
+    # imported on first use: the command line starts without scikit-learn, and no step depends on
+    # the estimators
     if name in _ESTIMATORS:
         return getattr(importlib.import_module("ovaflow.estimators"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,7 @@
 """Methods by the names that they have in configs and models, and the steps of all of them.
 
-Methods stand on top of the house, so here they are only named, as those of other packages are by
-their entry points.
+Methods are in the highest layer. This module, which lower layers import, only has references to
+them; methods of other packages are found by their entry points.
 """
 
 import pkgutil
@@ -18,60 +18,86 @@ METHOD_ENTRY_POINTS = "ovaflow.methods"
 """
 
 ONE_VS_ALL = "one-vs-all"
+"""Name of the default method."""
 
 BUILT_IN = {
     ONE_VS_ALL: "ovaflow.methods.one_vs_all.method:OneVsAllMethod",
     "fastxml": "ovaflow.methods.fastxml.method:FastXMLMethod",
     "rembrandt": "ovaflow.methods.rembrandt.method:RembrandtMethod",
 }
+"""References to the classes of ovaflow's own methods, by name."""
 
 CLASSIFIERS = {
     "FastXMLClassifier": "ovaflow.methods.fastxml.classifier:FastXMLClassifier",
     "OneVsAllClassifier": "ovaflow.methods.one_vs_all.classifier:OneVsAllClassifier",
     "RembrandtClassifier": "ovaflow.methods.rembrandt.classifier:RembrandtClassifier",
 }
-"""Classifiers for Python programs."""
+"""References to the classifiers for Python programs, by name."""
 
 
-def import_reference(place: Any) -> Any:
-    """What stands at a place, such as ``package.module:Name``; what is no text is meant itself."""
-    return pkgutil.resolve_name(place) if isinstance(place, str) else place
+def import_reference(reference: Any) -> Any:
+    """Import ``package.module:Name``; anything but a string is returned unchanged."""
+    if isinstance(reference, str):
+        return pkgutil.resolve_name(reference)
+    return reference
 
 
 @cache
-def _installed() -> dict[str, EntryPoint]:
-    return {each.name: each for each in entry_points(group=METHOD_ENTRY_POINTS)}
+def _find_installed() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=METHOD_ENTRY_POINTS)}
 
 
 def method_names() -> tuple[str, ...]:
-    """Names of all methods, those of ovaflow first."""
-    return (*BUILT_IN, *sorted(_installed().keys() - BUILT_IN.keys()))
+    """List the names of all methods, those of ovaflow first."""
+    others = _find_installed().keys() - BUILT_IN.keys()
+    return (*BUILT_IN, *sorted(others))
 
 
 @cache
 def find_method(name: str) -> Any:
-    """A method by its name, see :class:`ovaflow.training.method.Method`."""
+    """Find a method by its name.
+
+    Parameters
+    ----------
+    name : str
+        Name, as configs have it.
+
+    Returns
+    -------
+    method : ovaflow.training.method.Method
+        The method.
+
+    Raises
+    ------
+    InputError
+        If no installed package has such a method.
+    """
     if name in BUILT_IN:
         return import_reference(BUILT_IN[name])()
-    if name not in _installed():
+    if name not in _find_installed():
         remedy = f"install the package that has it; there are {', '.join(method_names())}"
         raise InputError(f"no method {name}", remedy=remedy)
-    return _installed()[name].load()()
+    return _find_installed()[name].load()()
 
 
 def find_package(name: str) -> str:
-    """The package that a method comes from; empty for those of ovaflow."""
-    point = _installed().get(name) if name not in BUILT_IN else None
+    """Find the package that a method comes from; empty for methods of ovaflow."""
+    if name in BUILT_IN:
+        return ""
+    point = _find_installed().get(name)
     return point.dist.name if point and point.dist else ""
 
 
 @cache
 def all_steps() -> dict[str, Step]:
-    """Steps by their names in the order in which a run takes them, those of methods before their
-    shards.
+    """List the steps by their names, in the order in which a run takes them.
+
+    Steps of methods come before the training of shards.
     """
-    before = list(STEPS).index("train-shard")
-    steps = dict(list(STEPS.items())[:before])
+    names = list(STEPS)
+    steps = {}
+    for name in names[: names.index("train-shard")]:
+        steps[name] = STEPS[name]
     for name in method_names():
         steps |= find_method(name).steps
     return steps | STEPS

@@ -1,10 +1,12 @@
-"""Commands, options and settings that are gone, each with what to use instead."""
+"""Commands, options and settings that were removed, each with its replacement."""
 
 REMOVED_COMMANDS: dict[str, str] = {
-    "near-twins": "prepare counts test records with a near twin in training, metrics.json has figures of the others",
+    "near-twins": "prepare counts test records with a near twin in training, "
+    "metrics.json has figures of the others",
     "prune-curve": "benchmarks/pruning.py measures a model pruned at several thresholds",
     "tree-curve": "benchmarks/trees.py measures a model by number of trees",
 }
+"""Replacements by command."""
 
 REMOVED_OPTIONS: dict[tuple[str, str], str] = {
     (
@@ -23,17 +25,19 @@ REMOVED_OPTIONS: dict[tuple[str, str], str] = {
     ("report", "--published"): "compare with the tables of docs/results.md",
     ("report", "--benchmarks"): "use snakemake --report, which has what each job took",
 }
-"""By command and option, such as ``("prune", "--max-bytes")``."""
+"""Replacements by command and option, such as ``("prune", "--max-bytes")``."""
 
 REMOVED_SETTINGS: dict[str, str] = {
     "predict.thresholds": "use --min-probability of ovaflow predict",
-    "report.prune_thresholds": "remove it; benchmarks/pruning.py measures a model pruned at several thresholds",
+    "report.prune_thresholds": "remove it; "
+    "benchmarks/pruning.py measures a model pruned at several thresholds",
 }
-"""By section of the config file and key; a run or a dataset may have them, too."""
+"""Replacements by section of the config file and key; a run or a dataset may have them, too."""
 
 
 def find_replacement(key: str) -> str:
-    """Return what to use instead of a setting that is gone; empty for other keys."""
-    return next(
-        (words for name, words in REMOVED_SETTINGS.items() if name.partition(".")[2] == key), ""
-    )
+    """Find what to use instead of a removed setting; empty for other keys."""
+    for name, replacement in REMOVED_SETTINGS.items():
+        if name.partition(".")[2] == key:
+            return replacement
+    return ""

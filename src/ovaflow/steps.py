@@ -1,8 +1,8 @@
-"""The table of steps: all that the command line, the workflow, the settings and messages know of
-each subcommand.
+"""The table of steps: the facts about each subcommand that the command line, the workflow, the
+settings and messages use.
 
-It lies below every room, so modules and models of settings are named here and imported where they
-are used.
+All packages import this module, so it only has references to modules and to models of settings,
+which are imported where they are used.
 """
 
 from collections.abc import Mapping
@@ -11,35 +11,65 @@ from typing import NamedTuple
 
 
 class StepSettings(NamedTuple):
-    """Settings that a step reads: fields of a model, all of them by default, filled from sections
-    of a config.
+    """Settings that a step reads: fields of a model, filled from sections of a config.
+
+    Attributes
+    ----------
+    model : str or type
+        The model, or a reference to it: ``package.module:Name``.
+    sections : tuple of str
+        Sections of the config that have the settings.
+    fields : tuple of str
+        Names of the fields; all fields of the model if empty.
+    without : tuple of str
+        Names of fields that the step does not read.
+    options : mapping
+        Options of the command line whose names differ from those of their fields, by field.
     """
 
-    model: str | type  # the model, or its place: "package.module:Name"
+    model: str | type
     sections: tuple[str, ...]
     fields: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    options: Mapping[str, str] = MappingProxyType(
-        {}
-    )  # names of options that differ from their fields'
+    options: Mapping[str, str] = MappingProxyType({})
 
 
 class Step(NamedTuple):
-    module: str  # with a function named after the step
+    """A subcommand.
+
+    Attributes
+    ----------
+    module : str
+        Module with a function named after the step.
+    help : str
+        Its first line of help.
+    settings : StepSettings, optional
+        Settings that it reads.
+    makes : tuple of str
+        Kinds of the artifacts that it writes.
+    rule : str
+        Rule of the workflow that makes them.
+    for_people : bool
+        Whether ``ovaflow --help`` lists it among the first.
+    figure : str
+        File of each run of its method that is made only for the report.
+    revision : int
+        Number that is raised when the step makes other results of the same inputs and settings.
+    """
+
+    module: str
     help: str
     settings: StepSettings | None = None
-    makes: tuple[str, ...] = ()  # kinds of artifacts
-    rule: str = ""  # which makes them in the workflow
-    for_people: bool = False  # listed first by ovaflow --help
-    figure: str = ""  # file of each run of its method that is made for the report alone
-    revision: int = (
-        1  # raised when the step comes to make other results of the same inputs and settings
-    )
+    makes: tuple[str, ...] = ()
+    rule: str = ""
+    for_people: bool = False
+    figure: str = ""
+    revision: int = 1
 
 
 VOCABULARY_REVISION = 1
-"""Added to the revisions of steps that read a vocabulary; raised when vocabularies come to be read
-in another way.
+"""Number that is added to the revisions of steps that read a vocabulary; raised when vocabularies
+are read in another way.
 """
 
 PROBLEM_SETTINGS = (
@@ -51,6 +81,7 @@ PROBLEM_SETTINGS = (
     "propensity_a",
     "propensity_b",
 )
+"""Settings of the problem that is solved for each label."""
 
 STEPS = {
     "train": Step(
@@ -219,4 +250,4 @@ STEPS = {
     ),
     "snakefile": Step("cli.run", "Print the path of the workflow's Snakefile.", for_people=True),
 }
-"""By name, in the order in which a run takes them."""
+"""Steps by name, in the order in which a run takes them."""

@@ -6,7 +6,7 @@ from ovaflow.console.progress import Progress, format_duration
 
 
 class Terminal(io.StringIO):
-    def isatty(self):
+    def isatty(self) -> bool:
         return True
 
 
@@ -21,11 +21,11 @@ class Terminal(io.StringIO):
         (12_000, "3 h 20 min"),
     ],
 )
-def test_clock(seconds, theirs) -> None:
+def test_durations_are_formatted_for_people(seconds, theirs) -> None:
     assert format_duration(seconds) == theirs
 
 
-def test_log_gets_plain_lines_and_a_last_one() -> None:
+def test_a_log_gets_plain_lines_and_a_last_one() -> None:
     stream = io.StringIO()
     with Progress("train", 4, "labels", every=0, stream=stream) as progress:
         for _ in range(4):
@@ -54,7 +54,7 @@ def test_log_lines_are_rare() -> None:
     assert len(stream.getvalue().splitlines()) == 1
 
 
-def test_terminal_gets_one_moving_line() -> None:
+def test_a_terminal_gets_one_moving_line() -> None:
     stream = Terminal()
     with Progress("train", 0, "bytes", stream=stream) as progress:
         progress.advance(5000)
@@ -62,7 +62,7 @@ def test_terminal_gets_one_moving_line() -> None:
     assert stream.getvalue().endswith("train: 5,000 bytes in 0.0 s\n")
 
 
-def test_error_leaves_the_terminal_on_a_new_line() -> None:
+def test_an_error_leaves_the_terminal_on_a_new_line() -> None:
     stream = Terminal()
     with pytest.raises(ValueError, match="stop"), Progress("train", 3, "labels", stream=stream):
         raise ValueError("stop")

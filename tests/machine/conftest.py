@@ -1,4 +1,4 @@
-"""Trees of files in the form of /sys and /proc, for machines that are not here."""
+"""Files in the form of /sys and /proc for machines with several nodes, and processes on them."""
 
 import select
 import subprocess
@@ -18,16 +18,18 @@ def two_sockets(fake_sys):
 
 
 class Job:
-    """A process that says what it does."""
+    """A process that prints what it does."""
 
     def __init__(self, code, *arguments) -> None:
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        command = [sys.executable, "-c", code]
+        for argument in arguments:
+            command.append(str(argument))
         self.process = subprocess.Popen(
-            [sys.executable, "-c", code, *map(str, arguments)], bufsize=0, **pipes
+            command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
 
-    def next_word(self):
-        """What it says next; a minute means that it waits for somebody."""
+    def next_word(self) -> str:
+        """Read what it prints next; after a minute it is taken to wait forever."""
         assert select.select([self.process.stdout], [], [], 60)[0], "waits forever"
         return self.process.stdout.readline().decode().strip()
 
@@ -42,13 +44,14 @@ class Job:
 
 @pytest.fixture
 def start():
-    """Start processes that run some code with arguments."""
+    """A function that starts a process of some code with arguments."""
     jobs = []
 
-    def started(code, *arguments):
-        jobs.append(Job(code, *arguments))
-        return jobs[-1]
+    def start_job(code, *arguments) -> Job:
+        job = Job(code, *arguments)
+        jobs.append(job)
+        return job
 
-    yield started
+    yield start_job
     for each in jobs:
         each.kill()

@@ -46,10 +46,14 @@ CASES = {
 
 
 @pytest.mark.parametrize(("cgroup", "mounts", "limits", "expected"), CASES.values(), ids=CASES)
-def test_control_groups(tmp_path, monkeypatch, cgroup, mounts, limits, expected) -> None:
+def test_limits_are_those_of_control_groups(
+    tmp_path, monkeypatch, cgroup, mounts, limits, expected
+) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)))
-    files = {f"sys/fs/cgroup/{name}": text for name, text in limits.items()}
-    for name, text in (files | {"proc/self/cgroup": cgroup, "proc/self/mountinfo": mounts}).items():
+    files = {"proc/self/cgroup": cgroup, "proc/self/mountinfo": mounts}
+    for name, text in limits.items():
+        files[f"sys/fs/cgroup/{name}"] = text
+    for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"{text}\n" if text else "")
     allowance = read_allowance(tmp_path / "proc")

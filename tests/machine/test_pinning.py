@@ -24,11 +24,11 @@ def two_nodes(fake_sys):
 @pytest.mark.parametrize(
     ("switch", "reason"), [("", "one NUMA node"), ("off", f"{PINNING_VARIABLE}=off")]
 )
-def test_one_node_or_off_costs_nothing(
+def test_a_job_on_one_node_or_with_pinning_off_is_not_pinned(
     fake_sys, tmp_path, monkeypatch, capsys, switch, reason
 ) -> None:
     monkeypatch.setenv(PINNING_VARIABLE, switch)
-    # memory without CPUs is no place for a job
+    # no job can run on a node that has memory only
     for number, cpus in enumerate(["0-7", "8" if switch else ""]):
         fake_sys.node(number, cpus, 1000, "10 21")
     before = os.sched_getaffinity(0)
@@ -39,7 +39,7 @@ def test_one_node_or_off_costs_nothing(
     assert os.listdir(tmp_path) == ["sys"]
 
 
-def test_pinned_while_it_lasts(two_nodes, capsys) -> None:
+def test_a_job_is_pinned_until_its_block_ends(two_nodes, capsys) -> None:
     for number, cpu in enumerate(two_nodes):
         allowed = set(two_nodes[number:])
         os.sched_setaffinity(0, allowed)
@@ -50,14 +50,14 @@ def test_pinned_while_it_lasts(two_nodes, capsys) -> None:
         assert os.sched_getaffinity(0) == allowed
 
 
-def test_a_copy_while_it_is_used_where_there_is_room(two_nodes, tmp_path, capsys) -> None:
+def test_a_copy_exists_while_it_is_used_if_it_fits_into_memory(two_nodes, tmp_path, capsys) -> None:
     with pin_threads(1, "job") as pinning:
         assert pinning.share("x", 1 << 30, None) is None
         assert "no local copy of 1,074 MB: only 549 MB are free there\n" in capsys.readouterr().out
         shared = pinning.share("x", 1 << 20, lambda memory: memory.write(b"content"))
         assert shared[:7] == b"content"
         shared[:7] = b"changed"
-        (copy,) = tmp_path.glob("*/*.copy")
+        [copy] = tmp_path.glob("*/*.copy")
         assert copy.name == "x-node0.copy"
         assert copy.read_bytes()[:7] == b"content"
     assert not copy.exists()
@@ -70,7 +70,7 @@ def test_threads_on_several_nodes_have_a_cpu_each(two_nodes, capsys) -> None:
         for cpu in two_nodes:
             pin_thread()
             assert os.sched_getaffinity(0) == {cpu}
-        # none is near to all threads
+        # no copy is near to all threads
         assert pinning.share("x", 100, None) is None
     assert capsys.readouterr().out.startswith("job: nodes 0-1 of 2, CPUs ")
     before = os.sched_getaffinity(0)
@@ -78,12 +78,12 @@ def test_threads_on_several_nodes_have_a_cpu_each(two_nodes, capsys) -> None:
     assert os.sched_getaffinity(0) == before
 
 
-def test_a_full_machine(two_nodes, capsys) -> None:
+def test_jobs_share_the_cpus_of_a_full_machine(two_nodes, capsys) -> None:
     before = os.sched_getaffinity(0)
     with pin_threads(2, "first"):
         os.sched_setaffinity(0, before)
         with pin_threads(1, "second") as pinning:
             assert pinning.cpus == NOT_PINNED.cpus
             assert os.sched_getaffinity(0) == before
-    line = f"second: not pinned: fewer than 1 of {len(before)} CPUs are free, so that jobs share them\n"
-    assert line in capsys.readouterr().out
+    reason = f"fewer than 1 of {len(before)} CPUs are free, so that jobs share them"
+    assert f"second: not pinned: {reason}\n" in capsys.readouterr().out

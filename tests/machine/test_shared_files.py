@@ -1,4 +1,4 @@
-"""Files that the first of some jobs makes and the last removes: nobody waits for one that uses it."""
+"""Files that the first of some jobs makes and the last removes: no job waits for a user."""
 
 import pytest
 
@@ -21,54 +21,54 @@ shared.release()
 
 @pytest.fixture
 def job(start, tmp_path):
-    """Start a process that uses a file; a slow one makes it when told to go on."""
+    """A function that starts a process that uses a file; a slow one waits before it makes it."""
     return lambda name="a", how="quick": start(JOB, tmp_path / f"{name}.copy", how)
 
 
-def left(folder):
+def list_files(folder) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name != "copies.lock")
 
 
-def test_jobs_that_start_together_use_one_file_which_the_last_removes(job, tmp_path) -> None:
+def test_jobs_that_start_together_use_one_file_that_the_last_removes(job, tmp_path) -> None:
     jobs = [job() for _ in range(3)]
     words = [each.next_word() for each in jobs]
     assert sorted(words) == ["content", "content", "making"]
     assert jobs[words.index("making")].next_word() == "content"
     for each in jobs:
-        assert left(tmp_path) == ["a.copy"]
+        assert list_files(tmp_path) == ["a.copy"]
         each.end()
-    assert left(tmp_path) == []
+    assert list_files(tmp_path) == []
 
 
-def test_one_killed_while_it_makes_the_file_is_replaced(job, tmp_path) -> None:
+def test_a_job_that_is_killed_while_it_makes_the_file_is_replaced(job, tmp_path) -> None:
     killed = job(how="slow")
     assert killed.next_word() == "making"
     waiting = job()
     killed.kill()
     assert waiting.next_word() == "making"
     waiting.end()
-    assert left(tmp_path) == []
+    assert list_files(tmp_path) == []
 
 
-def test_the_next_job_removes_what_killed_jobs_left(job, tmp_path) -> None:
+def test_the_next_job_removes_the_files_of_killed_jobs(job, tmp_path) -> None:
     for name in ("living", "killed"):
         started = job(name)
         assert [started.next_word(), started.next_word()] == ["making", "content"]
     started.kill()
     (tmp_path / "partial.copy").touch()
-    assert left(tmp_path) == ["killed.copy", "living.copy", "partial.copy"]
+    assert list_files(tmp_path) == ["killed.copy", "living.copy", "partial.copy"]
     assert job("living").next_word() == "content"
-    assert left(tmp_path) == ["living.copy"]
+    assert list_files(tmp_path) == ["living.copy"]
 
 
-def test_one_that_cannot_be_made_leaves_nothing(tmp_path) -> None:
+def test_a_file_that_cannot_be_made_leaves_nothing(tmp_path) -> None:
     def refuse(partial):
         partial.write_text("half")
         raise OSError(0, "no room")
 
     with pytest.raises(OSError, match="no room"):
         SharedFile(tmp_path / "a.copy", refuse)
-    assert left(tmp_path) == []
+    assert list_files(tmp_path) == []
 
 
 def test_the_folder_is_private(tmp_path) -> None:

@@ -1,4 +1,4 @@
-"""Which CPUs a job takes, and that no other job has them."""
+"""The CPUs that a job takes, which no other job has."""
 
 import pytest
 from hypothesis import given
@@ -22,31 +22,47 @@ with take_cpus(topology.read_topology(), int(sys.argv[2])) as cpus:
 
 @pytest.fixture
 def hold(start, two_sockets, tmp_path):
-    """Start a process that holds CPUs of the two sockets: the process, and which."""
+    """A function that starts a process that holds CPUs of the two sockets: the process, and these
+    CPUs.
+    """
 
-    def held(threads):
+    def start_holder(threads) -> tuple:
         job = start(HOLDER, two_sockets.folder, threads, tmp_path)
         return job, [int(word) for word in job.next_word().split()]
 
-    return held
+    return start_holder
 
 
 def test_jobs_spread_over_nodes_and_fill_cores_before_siblings(hold) -> None:
+    def hold_cpus(threads) -> list[int]:
+        _, cpus = hold(threads)
+        return cpus
+
     first, cpus = hold(1)
-    assert [cpus, *(hold(threads)[1] for threads in (1, 2))] == [[0], [4], [1, 2]]
-    # what a killed job had is free
+    assert cpus == [0]
+    assert hold_cpus(1) == [4]
+    assert hold_cpus(2) == [1, 2]
+    # the CPU of a killed job is free
     first.kill()
-    assert [hold(threads)[1] for threads in (2, 1, 1, 1)] == [[5, 6], [0], [3], [7]]
-    assert [hold(threads)[1] for threads in (2, 7)] == [[8, 9], []]
-    assert sorted(hold(6)[1]) == [10, 11, 12, 13, 14, 15]
+    assert hold_cpus(2) == [5, 6]
+    assert hold_cpus(1) == [0]
+    assert hold_cpus(1) == [3]
+    assert hold_cpus(1) == [7]
+    assert hold_cpus(2) == [8, 9]
+    assert hold_cpus(7) == []
+    assert sorted(hold_cpus(6)) == [10, 11, 12, 13, 14, 15]
 
 
 SOCKETS = [
-    Node(n, tuple((core, core + 8) for core in range(4 * n, 4 * n + 4)), {n: 10, 1 - n: 21})
-    for n in (0, 1)
+    Node(0, ((0, 8), (1, 9), (2, 10), (3, 11)), {0: 10, 1: 21}),
+    Node(1, ((4, 12), (5, 13), (6, 14), (7, 15)), {1: 10, 0: 21}),
 ]
-FAR = {0: {0: 10, 1: 32, 2: 16}, 1: {0: 32, 1: 10, 2: 32}, 2: {0: 16, 1: 32, 2: 10}}
-IN_A_ROW = [Node(n, tuple((3 * n + core,) for core in range(3)), FAR[n]) for n in FAR]
+# node 2 is nearer to node 0 than node 1 is
+IN_A_ROW = [
+    Node(0, ((0,), (1,), (2,)), {0: 10, 1: 32, 2: 16}),
+    Node(1, ((3,), (4,), (5,)), {0: 32, 1: 10, 2: 32}),
+    Node(2, ((6,), (7,), (8,)), {0: 16, 1: 32, 2: 10}),
+]
 
 
 @pytest.mark.parametrize(
@@ -55,20 +71,21 @@ IN_A_ROW = [Node(n, tuple((3 * n + core,) for core in range(3)), FAR[n]) for n i
         (SOCKETS, set(), 6, [0, 1, 2, 3, 4, 5]),
         # with the cores of one node in use, the siblings of the other
         (SOCKETS, {0, 1, 2, 3}, 6, [4, 5, 6, 7, 12, 13]),
-        # a whole core before a part of one
+        # a complete core before a part of one
         (SOCKETS, {0, *range(2, 8), *range(10, 16)}, 2, [1, 9]),
         # by distance
         (IN_A_ROW, set(), 5, [0, 1, 2, 6, 7]),
     ],
 )
 def test_more_threads_than_a_node_has_cores(nodes, used, threads, theirs) -> None:
-    assert (
-        choose_cpus(nodes, {cpu for node in nodes for cpu in node.cpus} - used, threads) == theirs
-    )
+    cpus: set[int] = set()
+    for node in nodes:
+        cpus.update(node.cpus)
+    assert choose_cpus(nodes, cpus - used, threads) == theirs
 
 
 @given(st.sets(st.integers(0, 15)), st.integers(1, 17))
-def test_any_choice_is_free_and_of_one_node_where_that_fits(free, threads) -> None:
+def test_any_choice_is_free_and_of_one_node_if_that_has_enough(free, threads) -> None:
     chosen = choose_cpus(SOCKETS, free, threads)
     assert free.issuperset(chosen)
     assert len(set(chosen)) == len(chosen) == (threads if threads <= len(free) else 0)

@@ -1,5 +1,4 @@
-"""Jobs on a machine with two NUMA nodes, and where the kernel says that they run and have their
-pages.
+"""Jobs on a machine with two NUMA nodes, and the CPUs and pages that the kernel reports for them.
 
 ``two_nodes.py`` starts three at a time; it imports light modules alone, since an emulated processor
 is slow.
@@ -29,51 +28,52 @@ def work() -> None:
         sys.stdin.readline()
 
 
-def pages(process, kind):
-    """Pages on each node in a process's mappings of a kind, by the kernel."""
-    found = [0, 0]
+def count_pages(process, kind) -> list[int]:
+    """Count the pages on each node in a process's mappings of a kind, by the kernel."""
+    pages = [0, 0]
     for line in Path(f"/proc/{process.pid}/numa_maps").read_text().splitlines():
         if kind in line:
             for node, count in re.findall(r" N(\d+)=(\d+)", line):
-                found[int(node)] += int(count)
-    return found
+                pages[int(node)] += int(count)
+    return pages
 
 
-def copies():
-    """Names of the copies that jobs share."""
+def list_copies() -> list[str]:
+    """List the names of the copies that jobs share."""
     return sorted(path.name for path in private_folder().glob("*.copy"))
 
 
 def prove() -> None:
     """Start three jobs, look at them while they wait, and let them end."""
     cpus = {}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    jobs = [
-        subprocess.Popen([sys.executable, __file__, "work"], text=True, **pipes) for _ in range(3)
-    ]
+    command = [sys.executable, __file__, "work"]
+    jobs = []
+    for _ in range(3):
+        job = subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        jobs.append(job)
     for job in jobs:
         assert job.stdout.readline().startswith("job: node ")
         cpu, node, content = job.stdout.readline().split()
         assert content == "x"
         cpus[int(cpu)] = int(node)
         assert os.sched_getaffinity(job.pid) == {int(cpu)}
-        copied = pages(job, ".copy")
-        private = pages(job, " anon=")
+        copied = count_pages(job, ".copy")
+        private = count_pages(job, " anon=")
         print(f"node {node}, CPU {cpu}: {copied}, {private}", flush=True)
         assert copied[int(node)] == sum(copied) == PAGES
-        # what the interpreter took before it was pinned may be elsewhere, and what a full node has
-        # no room for
+        # pages from before the pinning may be elsewhere, and those that do not fit into a full node
         assert private[int(node)] >= 0.9 * PAGES > private[1 - int(node)]
     assert len(cpus) == 3
-    assert all(
-        cpu in node.cpus for node in read_topology() for cpu in cpus if cpus[cpu] == node.number
-    )
-    # the two jobs of a node read one copy
-    assert copies() == ["features-node0.copy", "features-node1.copy"]
+    for node in read_topology():
+        for cpu, number in cpus.items():
+            if number == node.number:
+                assert cpu in node.cpus
+    # the two jobs of a node read the same copy
+    assert list_copies() == ["features-node0.copy", "features-node1.copy"]
     for job in jobs:
         job.communicate("\n")
         assert job.returncode == 0
-    assert copies() == []
+    assert list_copies() == []
 
 
 if __name__ == "__main__":

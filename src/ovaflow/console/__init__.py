@@ -1,1 +1,1 @@
-"""What a person sees in the terminal or a log: one-line errors and progress."""
+"""Output for people, in the terminal or a log: one-line errors and progress."""

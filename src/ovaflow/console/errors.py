@@ -3,10 +3,23 @@
 import os
 
 StrPath = str | os.PathLike[str]
+"""Path of a file, as functions take it."""
 
 
 class InputError(Exception):
-    """A mistake of the user, in one line: file, line counted from 1, what is wrong, what to do."""
+    """A mistake of the user, in one line: "file, line: what is wrong; what to do".
+
+    Parameters
+    ----------
+    message : object
+        What is wrong.
+    path : path-like, optional
+        File that it is about.
+    line : int, optional
+        Line of the file, counted from 1.
+    remedy : str, optional
+        What the user can do.
+    """
 
     def __init__(
         self,
@@ -15,16 +28,25 @@ class InputError(Exception):
         line: int | None = None,
         remedy: str | None = None,
     ) -> None:
-        place = "" if path is None else f"{path}: "
+        text = str(message)
         if line is not None:
-            place = f"{path}, line {line}: "
-        ending = "" if remedy is None else f"; {remedy}"
-        text = " ".join(f"{place}{message}{ending}".split())
-        # names and contents of files may hold control characters, which a terminal would obey
-        super().__init__(
-            "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
-        )
+            text = f"{path}, line {line}: {text}"
+        elif path is not None:
+            text = f"{path}: {text}"
+        if remedy is not None:
+            text = f"{text}; {remedy}"
+        super().__init__(_escape_control_characters(" ".join(text.split())))
 
 
 class UnreadableError(InputError):
-    """The system does not let us read a file, which may well be intact."""
+    """A file that the system does not let this process read; it may be intact."""
+
+
+def _escape_control_characters(text: str) -> str:
+    """Escape characters of file names and contents that a terminal would obey."""
+    characters = []
+    for character in text:
+        if not character.isprintable():
+            character = ascii(character)[1:-1]
+        characters.append(character)
+    return "".join(characters)

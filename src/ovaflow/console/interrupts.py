@@ -4,14 +4,13 @@ import os
 import signal
 from types import FrameType
 
-INTERRUPTED_STATUS = 130  # exit status after Ctrl-C
+INTERRUPTED_STATUS = 130
+"""Exit status after Ctrl-C."""
 
 
 def exit_on_interrupt() -> None:
-    """Let Ctrl-C end this process where it stands: while modules are loaded there is nothing to
-    tidy up.
-    """
-    # whoever starts a process in the background has it ignore Ctrl-C
+    """Let Ctrl-C end this process at once: while modules are loaded there is nothing to tidy up."""
+    # a process that was started in the background ignores Ctrl-C
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
 
@@ -23,9 +22,12 @@ def raise_on_interrupt() -> None:
 
 
 def print_interrupted() -> None:
-    """Say it, on a terminal below the line with ^C."""
+    """Print that the process was interrupted, on a terminal below the line with ^C."""
+    text = b"ovaflow: interrupted\n"
+    if os.isatty(2):
+        text = b"\n" + text
     try:  # noqa: SIM105, contextlib itself may be half loaded
-        os.write(2, b"\n" * os.isatty(2) + b"ovaflow: interrupted\n")
+        os.write(2, text)
     except OSError:  # the log may be on the disk that is full
         pass
 

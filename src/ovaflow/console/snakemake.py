@@ -1,5 +1,5 @@
-"""``python -m snakemake``, whose end by Ctrl-C is one line from its first import on; later the
-workflow takes over.
+"""``python -m snakemake``, which Ctrl-C ends with one line while modules are loaded; later the
+workflow handles Ctrl-C.
 """
 
 from ovaflow.console.interrupts import exit_on_interrupt

@@ -183,7 +183,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 "rerank: auto is for config files, give a number of at least 0 and below 1"
             )
-        with silence_progress(not self.verbose):
+        with silence_progress(silent=not self.verbose):
             dataset = self._make_dataset(X, Y, names, n_names, weights)
             self.model_ = self._train(dataset)
             self.reranker_ = self._fit_reranker(dataset, share) if share else None

@@ -1,5 +1,5 @@
-"""The hardware under a job: CPUs, nodes and memory, what a scheduler leaves of them, and files that
-jobs share.
+"""The hardware under a job: CPUs, nodes and memory, the limits that a scheduler sets, and files
+that jobs share.
 
-It imports neither NumPy nor Numba: a job is pinned before there is memory to misplace.
+Neither NumPy nor Numba is imported here: a job is pinned before it has memory on a wrong node.
 """

@@ -1,4 +1,4 @@
-"""What a scheduler or a container leaves this process of the machine, and what it takes: CPUs,
+"""Limits that a scheduler or a container sets for this process, and its use of the machine: CPUs,
 memory, threads.
 """
 
@@ -6,106 +6,138 @@ import math
 import os
 import resource
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+from ovaflow.console.errors import StrPath
 from ovaflow.machine.topology import read_text
 
-_UNLIMITED = 1 << 60  # version 1 of control groups has a number near 2^63 for no limit
+_UNLIMITED_BYTES = 1 << 60
+"""Limits from here on mean none: version 1 of control groups has a number near 2^63 instead."""
+
+_CONTROLLERS = {"cgroup2": [""], "cgroup": ["cpu", "memory"]}
+"""Names of the controllers that are read, by the kind of the control groups' file system."""
+
+_MEMORY_FILES = (
+    ("memory.max", "memory.current"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+)
+"""Files with the limit and the use of memory, of version 2 and 1 of control groups."""
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """Limits of this process; infinite where there is none but the machine's."""
+    """Limits of this process; infinite where there is none but the machine's.
 
-    cores: int  # CPUs that threads can keep busy
-    memory: float  # bytes
-    memory_left: float  # bytes that are free or hold cached files
+    Attributes
+    ----------
+    cores : int
+        CPUs that threads can keep busy.
+    memory : float
+        Limit of memory in bytes.
+    memory_left : float
+        Bytes of it that are free or hold cached files.
+    """
 
-
-def read_allowance(proc="/proc"):
-    """Limits of this process, from its affinity and its control groups (version 1 and 2)."""
-    groups = list(_groups(Path(proc)))
-    quota = min((_quota(group) for group in groups), default=math.inf)
-    limits = [limit for group in groups for limit in _memory_limits(group)]
-    return Allowance(
-        max(1, math.ceil(min(quota, _usable_cpus()))),
-        min((limit for limit, _ in limits), default=math.inf),
-        min((max(0, limit - used) for limit, used in limits), default=math.inf),
-    )
+    cores: int
+    memory: float
+    memory_left: float
 
 
-def read_memory_left():
-    """Bytes of memory that are free, or hold cached files, in this machine and in this process's
-    control groups.
+def read_allowance(proc: StrPath = "/proc") -> Allowance:
+    """Read the limits of this process from its affinity and its control groups (version 1, 2)."""
+    quota = math.inf
+    memory = math.inf
+    memory_left = math.inf
+    for group in _find_groups(Path(proc)):
+        quota = min(quota, _read_quota(group))
+        for limit, used in _read_memory_limits(group):
+            memory = min(memory, limit)
+            memory_left = min(memory_left, max(0, limit - used))
+    cores = max(1, math.ceil(min(quota, _count_usable_cpus())))
+    return Allowance(cores, memory, memory_left)
+
+
+def read_memory_left() -> float:
+    """Return the bytes of memory that are free, or hold cached files.
+
+    Both the machine and this process's control groups limit them.
     """
     return min(psutil.virtual_memory().available, read_allowance().memory_left)
 
 
-def _usable_cpus():
+def _count_usable_cpus() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     # macOS keeps no process from any CPU
     return os.cpu_count() or 1
 
 
-def _groups(proc):
-    """Folders of this process's control groups and of the groups that contain them, whose limits
-    hold as well.
+def _find_groups(proc: Path) -> Iterator[Path]:
+    """Find the folders of this process's control groups and of the groups that contain them, whose
+    limits hold as well.
     """
-    of_process = {}
+    paths: dict[str, str] = {}
     for line in read_text(proc / "self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
-        of_process.update(dict.fromkeys(controllers.split(","), path))
+        for controller in controllers.split(","):
+            paths[controller] = path
     for line in read_text(proc / "self/mountinfo").splitlines():
         left, _, right = line.partition(" - ")
         kind, _, options = right.split(" ", 2)
         root, point = left.split()[3:5]
-        names = {"cgroup2": [""], "cgroup": ["cpu", "memory"]}.get(kind, [])
-        for name in names:
-            if name in of_process and (not name or name in options.split(",")):
-                yield from _upwards(proc.parent / point.lstrip("/"), root, of_process[name])
+        for name in _CONTROLLERS.get(kind, []):
+            is_mounted = not name or name in options.split(",")
+            if name in paths and is_mounted:
+                yield from _walk_upwards(proc.parent / point.lstrip("/"), root, paths[name])
 
 
-def _upwards(point, root, path):
+def _walk_upwards(point: Path, root: str, path: str) -> Iterator[Path]:
     inside = path.removeprefix(root) if root != "/" else path
     folder = point / inside.lstrip("/")
     # in a namespace the path may not be mounted: then the mount point itself is the group
-    folder = folder if folder.is_dir() and ".." not in folder.parts else point
+    if not folder.is_dir() or ".." in folder.parts:
+        folder = point
     while folder.is_relative_to(point):
         yield folder
         folder = folder.parent
 
 
-def _quota(group):
-    words = _words(group / "cpu.max") or _words(group / "cpu.cfs_quota_us") + _words(
-        group / "cpu.cfs_period_us"
-    )
-    return int(words[0]) / int(words[1]) if words and words[0] not in ("max", "-1") else math.inf
+def _read_quota(group: Path) -> float:
+    """Read the number of CPUs whose time a group may use."""
+    words = _read_words(group / "cpu.max")
+    if not words:
+        quota = _read_words(group / "cpu.cfs_quota_us")
+        words = quota + _read_words(group / "cpu.cfs_period_us")
+    if not words or words[0] in ("max", "-1"):
+        return math.inf
+    return int(words[0]) / int(words[1])
 
 
-def _memory_limits(group):
-    for limit, used in (
-        ("memory.max", "memory.current"),
-        ("memory.limit_in_bytes", "memory.usage_in_bytes"),
-    ):
-        words = _words(group / limit)
-        if words and words[0] != "max" and int(words[0]) < _UNLIMITED:
-            statistics = dict(
-                line.split() for line in read_text(group / "memory.stat").splitlines()
-            )
-            cached = int(statistics.get("inactive_file", 0))
-            yield int(words[0]), int((_words(group / used) or ["0"])[0]) - cached
+def _read_memory_limits(group: Path) -> Iterator[tuple[int, int]]:
+    """Read each limit of a group in bytes, and the bytes in use without cached files."""
+    for limit_file, used_file in _MEMORY_FILES:
+        words = _read_words(group / limit_file)
+        if words and words[0] != "max" and int(words[0]) < _UNLIMITED_BYTES:
+            cached = 0
+            for line in read_text(group / "memory.stat").splitlines():
+                name, number = line.split()
+                if name == "inactive_file":
+                    cached = int(number)
+            used = _read_words(group / used_file) or ["0"]
+            yield int(words[0]), int(used[0]) - cached
 
 
-def _words(path):
+def _read_words(path: Path) -> list[str]:
     return read_text(path).split()
 
 
-def read_peak_rss():
-    # /proc first: what getrusage says may come from the parent, whose memory counts until exec
+def read_peak_rss() -> int:
+    """Return the largest resident memory that this process has had, in bytes."""
+    # /proc first: getrusage may give that of the parent, whose memory counts until exec
     for line in read_text(Path("/proc/self/status")).splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024

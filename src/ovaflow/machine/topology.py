@@ -1,85 +1,109 @@
 """Processors and NUMA nodes of a machine, as Linux describes them under /proc and /sys."""
 
 import platform
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 SYS_FOLDER = Path("/sys")
-LOCAL_DISTANCE = 10  # distance of a node from itself, by the kernel's convention
+"""Folder in which the kernel describes its devices."""
+
+LOCAL_DISTANCE = 10
+"""Distance of a node from itself, by the kernel's convention."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A part of the machine whose CPUs reach its memory fastest."""
+    """A part of the machine whose CPUs reach its memory fastest.
 
-    number: int  # there may be gaps
-    cores: tuple  # of CPUs, SMT siblings together
-    distances: dict  # relative latency of the memory of each node
+    Attributes
+    ----------
+    number : int
+        The kernel's number of the node; the numbers may have gaps.
+    cores : tuple of tuples of int
+        CPUs of each core, SMT siblings together.
+    distances : dict
+        Relative latency of the memory of each node, by its number.
+    """
+
+    number: int
+    cores: tuple[tuple[int, ...], ...]
+    distances: dict[int, int]
 
     @property
-    def cpus(self):
-        return sorted(cpu for core in self.cores for cpu in core)
+    def cpus(self) -> list[int]:
+        """All CPUs of the node, ascending."""
+        cpus: list[int] = []
+        for core in self.cores:
+            cpus += core
+        return sorted(cpus)
 
-    def within(self, cpus):
-        left = (tuple(filter(cpus.__contains__, core)) for core in self.cores)
-        return Node(self.number, tuple(filter(None, left)), self.distances)
+    def within(self, cpus: Collection[int]) -> "Node":
+        """Return the node without the CPUs that are not among those given."""
+        cores = []
+        for core in self.cores:
+            usable = tuple(cpu for cpu in core if cpu in cpus)
+            if usable:
+                cores.append(usable)
+        return Node(self.number, tuple(cores), self.distances)
 
 
-def read_topology():
-    """Nodes of this machine by number; a single one where the kernel lists none."""
+def read_topology() -> list[Node]:
+    """Read the nodes of this machine, by number; a single one where the kernel lists none."""
     devices = SYS_FOLDER / "devices/system"
     folders = {int(path.name[4:]): path for path in devices.glob("node/node[0-9]*")}
     if not folders:
         online = parse_cpu_list(read_text(devices / "cpu/online")) or [0]
-        return [Node(0, _cores(devices, online), {0: LOCAL_DISTANCE})]
+        return [Node(0, _read_cores(devices, online), {0: LOCAL_DISTANCE})]
     numbers = sorted(folders)
-    return [_node(devices, number, folders[number], numbers) for number in numbers]
+    return [_read_node(devices, number, folders[number], numbers) for number in numbers]
 
 
-def _node(devices, number, folder, numbers):
-    words = read_text(folder / "distance").split()
+def _read_node(devices: Path, number: int, folder: Path, numbers: list[int]) -> Node:
     # a node whose distance the kernel does not give is as far as any neighbour
-    distances = (
-        dict.fromkeys(numbers, 2 * LOCAL_DISTANCE)
-        | {number: LOCAL_DISTANCE}
-        | dict(zip(numbers, map(int, words), strict=False))
-    )
-    cores = _cores(devices, parse_cpu_list(read_text(folder / "cpulist")))
+    distances = dict.fromkeys(numbers, 2 * LOCAL_DISTANCE)
+    distances[number] = LOCAL_DISTANCE
+    words = read_text(folder / "distance").split()
+    for other, word in zip(numbers, words, strict=False):
+        distances[other] = int(word)
+    cores = _read_cores(devices, parse_cpu_list(read_text(folder / "cpulist")))
     return Node(number, cores, distances)
 
 
-def _cores(devices, cpus):
-    cores = {}
+def _read_cores(devices: Path, cpus: Iterable[int]) -> tuple[tuple[int, ...], ...]:
+    cores: dict[int, list[int]] = {}
     for cpu in cpus:
-        siblings = parse_cpu_list(
-            read_text(devices / f"cpu/cpu{cpu}/topology/thread_siblings_list")
-        )
+        path = devices / f"cpu/cpu{cpu}/topology/thread_siblings_list"
+        siblings = parse_cpu_list(read_text(path))
         cores.setdefault(min(siblings, default=cpu), []).append(cpu)
     return tuple(tuple(cores[first]) for first in sorted(cores))
 
 
-def free_memory(number):
-    """Bytes of a node that are free or hold nothing but cached files."""
+def free_memory(number: int) -> int:
+    """Return the bytes of a node's memory that are free or hold only cached files."""
     kilobytes = 0
-    for line in read_text(SYS_FOLDER / f"devices/system/node/node{number}/meminfo").splitlines():
+    path = SYS_FOLDER / f"devices/system/node/node{number}/meminfo"
+    for line in read_text(path).splitlines():
         # Node 0 MemFree: 2000000 kB
-        _, _, name, size, *_ = line.split()
-        if name in ("MemFree:", "Active(file):", "Inactive(file):"):
-            kilobytes += int(size)
+        words = line.split()
+        if words[2] in ("MemFree:", "Active(file):", "Inactive(file):"):
+            kilobytes += int(words[3])
     return 1024 * kilobytes
 
 
-def parse_cpu_list(text):
-    """Numbers of a kernel's list such as ``"0-3,8"``, ascending."""
-    ranges = [part.partition("-") for part in text.split(",") if part.strip()]
-    return sorted(
-        number for low, _, high in ranges for number in range(int(low), int(high or low) + 1)
-    )
+def parse_cpu_list(text: str) -> list[int]:
+    """Parse a kernel's list of numbers, such as ``0-3,8``; ascending."""
+    numbers: list[int] = []
+    for part in text.split(","):
+        if part.strip():
+            low, _, high = part.partition("-")
+            numbers += range(int(low), int(high or low) + 1)
+    return sorted(numbers)
 
 
-def format_cpu_list(numbers):
-    """The inverse of :func:`parse_list`."""
-    runs = []
+def format_cpu_list(numbers: Iterable[int]) -> str:
+    """Format numbers of CPUs or nodes as :func:`parse_cpu_list` reads them."""
+    runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and runs[-1][1] == number - 1:
             runs[-1][1] = number
@@ -88,12 +112,14 @@ def format_cpu_list(numbers):
     return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
 
 
-def processor_name():
-    """Name of the CPU, or else the architecture."""
-    lines = read_text(Path("/proc/cpuinfo")).splitlines()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())
+def processor_name() -> str:
+    """Return the name of the CPU, or else the architecture."""
+    for line in read_text(Path("/proc/cpuinfo")).splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
 
 
-def read_text(path):
+def read_text(path: Path) -> str:
+    """Read a file of the kernel without spaces around the text; empty where there is no file."""
     return path.read_text(errors="replace").strip() if path.is_file() else ""

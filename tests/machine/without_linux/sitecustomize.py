@@ -1,4 +1,4 @@
-"""Hides from a Python, and from all that it starts, what Linux has and macOS has not.
+"""Hide the features of Linux that macOS lacks from a Python and from all that it starts.
 
 Put this folder first on PYTHONPATH. Libraries bring code for each system, so they are left alone
 where they must know the real one: psutil, which on macOS asks the kernel, still reads /proc.
@@ -22,9 +22,9 @@ import types
 
 _NAMES = {
     os: (
-        "O_TMPFILE copy_file_range eventfd fdatasync fork getrandom memfd_create pidfd_open pipe2 posix_fadvise"
-        " posix_fallocate process_cpu_count sched_getaffinity sched_getparam sched_setaffinity sched_setscheduler"
-        " setns splice unshare"
+        "O_TMPFILE copy_file_range eventfd fdatasync fork getrandom memfd_create pidfd_open pipe2"
+        " posix_fadvise posix_fallocate process_cpu_count sched_getaffinity sched_getparam"
+        " sched_setaffinity sched_setscheduler setns splice unshare"
     ),
     mmap: "MADV_DONTFORK MADV_HUGEPAGE MADV_POPULATE_READ MAP_POPULATE",
     resource: "RUSAGE_THREAD prlimit",
