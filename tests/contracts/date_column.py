@@ -18,7 +18,7 @@ def year_of(content):
     return nan if year is None else year
 
 
-def in_words(name, years):
+def describe_years(name, years):
     return f"{name!r}, {int(min(years))} to {int(max(years))}"
 
 
@@ -29,7 +29,7 @@ COLUMN_KINDS.append(
         plural="dates",
         read=year_of,
         missing=nan,
-        in_words=in_words,
+        describe=describe_years,
         features=YearColumn,
         type=str,
     )

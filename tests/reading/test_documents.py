@@ -116,6 +116,6 @@ def test_what_was_read_in_time_is_kept() -> None:
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS does not limit memory")
 def test_the_process_is_limited() -> None:
-    code = "from ovaflow.serving.reading_process import limit; limit(); bytearray(2 << 30)"
+    code = "from ovaflow.serving.reading_process import limit_resources; limit_resources(); bytearray(2 << 30)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "MemoryError" in done.stderr

@@ -52,7 +52,7 @@ def test_endings_tell_the_format(kind) -> None:
 def test_lines_of_fasttext(tmp_path, line, text, labels) -> None:
     (tmp_path / "a.ft").write_text(f"\n{line}", encoding="utf-8", newline="")
     [ours] = read(tmp_path / "a.ft", "fasttext")
-    assert (ours.text, ours.labels, ours.place) == (text, labels, "line 2")
+    assert (ours.text, ours.labels, ours.location) == (text, labels, "line 2")
 
 
 def test_lines_of_fasttext_that_are_called_txt(advised) -> None:

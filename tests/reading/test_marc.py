@@ -91,12 +91,12 @@ def test_subfields_are_chosen(tmp_path, kind) -> None:
         "texts": ["245$ab"],
         "labels": ["650$a", "653"],
         "id_column": "650$0",
-        "kept": ("245$c",),
+        "kept_columns": ("245$c",),
     }
     ours, _ = instances_of(tmp_path / "a", kind, WRITERS[kind](RECORDS), **chosen)
     assert [each.text for each in ours] == ["Bees and honey : a guide /", "Wäx"]
     assert ours[1].labels == ("Bee (insects)", "Bees", "Honey", "honeycombs", "candles")
-    assert (ours[0].id, ours[0].kept) == (f"(DE-588)4113937-9 {BEES} sh1", ("by Ann.",))
+    assert (ours[0].id, ours[0].kept_texts) == (f"(DE-588)4113937-9 {BEES} sh1", ("by Ann.",))
 
 
 def test_names_of_persons(tmp_path) -> None:

@@ -217,7 +217,7 @@ for layout in ("csr", "csc", "coo", "bsr", "dia"):
 
 @pytest.mark.parametrize("kind", SAVED)
 def test_arrays_and_matrices(tmp_path, kind, monkeypatch) -> None:
-    monkeypatch.setattr(npz, "_BLOCK", 50)
+    monkeypatch.setattr(npz, "_BLOCK_ENTRIES", 50)
     random = np.random.default_rng(0)
     ending = kind[-3:]
     X = scipy.sparse.random_array((30, 12), density=0.2, rng=random)

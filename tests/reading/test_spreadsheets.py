@@ -81,7 +81,7 @@ def test_empty_rows_and_columns_are_nothing(written) -> None:
         [[], [None, *HEADER], [], [None, 0, None, None], [None, 2, "b", "x"], [None, None], []]
     )
     assert fields_of(path) == [("0", "", ()), ("2", "b", ("x",))]
-    assert [each.place for each in instances_of(path)] == ["row 4", "row 5"]
+    assert [each.location for each in instances_of(path)] == ["row 4", "row 5"]
 
 
 def test_the_header_may_stand_below_a_title(written) -> None:

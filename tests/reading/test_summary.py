@@ -8,7 +8,7 @@ from ovaflow.reading.summary import ReadingSummary
 
 def glance(path, content, **reading):
     path.write_bytes(content)
-    return ReadingSummary.at(
+    return ReadingSummary.from_preview(
         preview_files([path], FORMATS["csv"], Reading(["title"], ["tags"], **reading)), "csv"
     )
 

@@ -137,7 +137,7 @@ def prepare_command(
     summary = ReadingSummary({})
     if holds_texts(settings.format):
         source.require_files()
-        summary = ReadingSummary.at(source.look, settings.format)
+        summary = ReadingSummary.from_preview(source.preview, settings.format)
         click.echo(f"records are read like this:\n{summary}")
     with explain_write_errors(output):
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -151,7 +151,7 @@ def prepare_command(
         if settings.weight_column is not None:
             further["weights"] = _describe_weights(settings.weight_column, prepared.documents)
         counts, n_records = prepared.label_counts()
-        lines = summary.of_all(counts, n_records, further).lines
+        lines = summary.with_all_labels(counts, n_records, further).lines
         write_json(reading, "reading", {"lines": lines})
     click.echo(f"{output}: {prepared.summary()}")
     for remark in collect_remarks(prepared, unknown_path):

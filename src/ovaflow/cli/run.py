@@ -102,10 +102,10 @@ def show_readings(config) -> None:
     settings = resolve_config(
         load_config(config), load_config(snakefile().parent / "config" / "config.yaml"), config
     )
-    for name, look in preview_datasets(settings).items():
+    for name, preview in preview_datasets(settings).items():
         if not Path(paths.DATASET.format(dataset=name)).exists():
             click.echo(
-                f"datasets.{name} is read like this:\n{ReadingSummary.at(look, settings.datasets[name].format)}",
+                f"datasets.{name} is read like this:\n{ReadingSummary.from_preview(preview, settings.datasets[name].format)}",
                 err=True,
             )
 

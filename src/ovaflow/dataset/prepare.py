@@ -132,7 +132,7 @@ def _fit_features(
         settings.uses_tfidf,
         threads,
         folder,
-        train.beside,
+        train.feature_values,
     )
 
 
@@ -155,7 +155,9 @@ def _make_test_split(
     folder: Path | None,
 ) -> Split:
     """Make the split of test or dev records, with tokens if names of labels are used."""
-    X, norms = transform_in_parts(transform, records.tokens, threads, folder, records.beside)
+    X, norms = transform_in_parts(
+        transform, records.tokens, threads, folder, records.feature_values
+    )
     tokens = None
     if source.settings.label_names:
         kept = remove_words(records.tokens, frozenset(transform.left_out))

@@ -142,7 +142,7 @@ def _read_texts(predictor, path, settings):
         if settings.vector_column:
             features = FeaturesAndFamiliarity(transform_vectors(predictor, texts, path))
         else:
-            features = predictor.read_texts(texts, [each.beside for each in batch])
+            features = predictor.read_texts(texts, [each.feature_values for each in batch])
         yield features, labels, counts
 
 

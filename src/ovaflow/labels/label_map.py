@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
 from ovaflow.reading.cells import clean_name
+from ovaflow.reading.columns import WantedColumns
 from ovaflow.reading.csv_table import read_csv_records, select_fields
 from ovaflow.reading.streams import Lines, open_stream
 from ovaflow.storage.writing import from_csv_cell, write_csv
@@ -64,7 +65,7 @@ def _pairs(rows, path, delimiter):
         yield from chain([(number, first)], rows)
         return
     for line, (subject, stands_for) in select_fields(
-        first, rows, _FILLED_IN, path, delimiter=delimiter
+        first, rows, WantedColumns(_FILLED_IN), path, delimiter=delimiter
     ):
         if stands_for.strip():
             yield line, [from_csv_cell(subject), stands_for]

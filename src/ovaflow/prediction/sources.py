@@ -94,11 +94,11 @@ def make_input_file(
     reading = make_reading(
         settings.model_copy(update={"id_column": chosen.get("id_column")}),
         labels=[],
-        kept=tuple(kept),
+        kept_columns=tuple(kept),
         default_ids=_list_default_id_columns(model),
         weighted=weighs_columns(model),
         remedy=_make_columns_remedy(settings),
-        early=True,
+        streamed=True,
     )
     files = [RecordFile(each, reading.encoding) for each in paths]
     # vectors are never merged
@@ -226,7 +226,7 @@ def weighs_columns(model: Model) -> bool:
 def join_text_columns(model: Model, columns: dict[str, str]) -> str:
     """Join texts by column to the text that a model reads."""
     texts = [columns[name] for name in list_text_columns(model)]
-    return join_fields(texts, weighs_columns(model))
+    return join_fields(texts, weighted=weighs_columns(model))
 
 
 def remark_on_columns(model: Model) -> str:
@@ -297,13 +297,13 @@ def _read_batches_of_texts(source: PredictionInput, predictor: Predictor) -> Ite
     has_vectors = source.reading is not None and source.reading.vectors
     for instances in _divide_into_batches(source):
         texts = [instance.text for instance in instances]
-        names = [instance.record for instance in instances]
-        kept = [instance.kept for instance in instances]
+        names = [instance.record_id for instance in instances]
+        kept = [instance.kept_texts for instance in instances]
         if has_vectors:
             X = transform_vectors(predictor, texts, source.files[0].name)
             yield RecordBatch(FeaturesAndFamiliarity(X), names, texts=None, kept=kept)
             continue
-        read = predictor.read_texts(texts, [instance.beside for instance in instances])
+        read = predictor.read_texts(texts, [instance.feature_values for instance in instances])
         shown_texts = [text.replace(FIELD_SEPARATOR, " ") for text in texts]
         yield RecordBatch(read, names, shown_texts, kept)
 

@@ -1,79 +1,132 @@
-"""Columns of a table by their names: several as one text, and where a header has them."""
+"""Columns of a table by their names."""
 
 import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 
 
-def split_column_names(columns):
-    """Names of columns with commas between them; a name with a comma of its own is in quotes."""
-    found = (each.groups() for each in _COLUMN.finditer(columns))
-    names = (plain if quoted is None else quoted.replace('""', '"') for quoted, plain in found)
-    return [name for name in map(str.strip, names) if name]
+def split_column_names(columns: str) -> list[str]:
+    """Split names of columns at commas; a name with a comma of its own is in quotes."""
+    names = []
+    for match in _COLUMN.finditer(columns):
+        quoted, plain = match.groups()
+        name = plain if quoted is None else quoted.replace('""', '"')
+        if name.strip():
+            names.append(name.strip())
+    return names
 
 
 _COLUMN = re.compile(r'\s*(?:"((?:[^"]|"")+)"\s*(?=,|$)|([^,]+))')
 
 
-def join_column_names(names):
-    """What :func:`split_column_names` splits."""
-    return ",".join(
-        '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
-        for name in names
-    )
+def join_column_names(names: Iterable[str]) -> str:
+    """Join names of columns so that :func:`split_column_names` splits them."""
+    return ",".join(_quote_column_name(name) for name in names)
 
 
-def normalize_column_name(name):
-    """A column's name without what a person need not copy: capitals, and line ends, which messages
-    have as escapes.
+def _quote_column_name(name: str) -> str:
+    if "," in name or '"' in name:
+        return '"' + name.replace('"', '""') + '"'
+    return name
+
+
+def normalize_column_name(name: str) -> str:
+    """Remove from a column's name what a person need not copy.
+
+    These are capitals, spaces around commas, and line ends, which messages have as escapes.
     """
     return re.sub(" *, *", ",", " ".join(name.replace("\\n", " ").split())).casefold()
 
 
-def find_columns(names, required, path, optional=(), remedy=None, line=None, delimiter=","):
-    """Places of the columns in a header; a name in other letters means the only column that has it
-    so.
+class WantedColumns(NamedTuple):
+    """Columns that a table is read for."""
+
+    required: Sequence[str]
+    optional: Sequence[str] = ()
+    remedy: str | None = None  # for a required column that is missing
+
+
+def find_columns(
+    names: list[str],
+    wanted: WantedColumns,
+    path: StrPath,
+    line: int | None = None,
+    delimiter: str = ",",
+) -> list[int]:
+    """Find the places of columns in a header.
+
+    A name in other letters is that of the only column that has the same normalized name.
+
+    Parameters
+    ----------
+    names : list of str
+        The header.
+    wanted : WantedColumns
+    path : path
+        The file's name in messages.
+    line : int, optional
+        Number of the header's line, from 1.
+    delimiter : str
+        The delimiter between columns.
+
+    Returns
+    -------
+    list of int
+        Places of the required columns and of the optional ones that there are.
     """
-    required = [_as_in(names, each) for each in required]
-    if tuple(optional) != ("id",):
-        # id alone is a name that nobody wrote
-        optional = [_as_in(names, each) for each in optional]
+    required = [_find_name(names, each) for each in wanted.required]
+    optional = list(wanted.optional)
+    # if it is only "id", nobody wrote that name
+    if optional != ["id"]:
+        optional = [_find_name(names, each) for each in optional]
+    remedy = wanted.remedy
     if line == 1 and not set(required) & set(names):
-        above = delimiter.join(
-            [*required, *(f"column{n}" for n in range(len(required) + 1, len(names) + 1))]
-        )
-        write = f"(echo '{above}'; cat old.csv) > new.csv"
-        if max(len(name.split()) for name in names or [""]) > _LONGEST_NAME:
+        numbers = range(len(required) + 1, len(names) + 1)
+        header = delimiter.join([*required, *(f"column{number}" for number in numbers)])
+        command = f"(echo '{header}'; cat old.csv) > new.csv"
+        n_words = max((len(name.split()) for name in names), default=0)
+        if n_words > _LONGEST_NAME_WORDS:
             message = f"the first line is a record, not the names of the columns: {names[0]:.60}"
-            raise InputError(message, path=path, line=line, remedy=f"write them above it: {write}")
+            remedy = f"write them above it: {command}"
+            raise InputError(message, path=path, line=line, remedy=remedy)
         remedy = (
-            f"{remedy}, or, if this is a record, write the names of the columns above it: {write}"
+            f"{remedy}, or, if this is a record, write the names of the columns above it: {command}"
         )
     check_columns(required, names, path, line, remedy)
-    return [
-        names.index(name) for name in (*required, *(name for name in optional if name in names))
-    ]
+    found = [*required, *(name for name in optional if name in names)]
+    return [names.index(name) for name in found]
 
 
-_LONGEST_NAME = 12
-"""Words of a column's name; a text has more."""
+_LONGEST_NAME_WORDS = 12
+"""Words of the longest name of a column; a text has more."""
 
 
-def _as_in(names, name):
+def _find_name(names: Sequence[str], name: str) -> str:
+    """Find a column by its name, or by its normalized name if only one column has that."""
     if name in names:
         return name
-    alike = [each for each in names if normalize_column_name(each) == normalize_column_name(name)]
+    normalized = normalize_column_name(name)
+    alike = [each for each in names if normalize_column_name(each) == normalized]
     return alike[0] if len(alike) == 1 else name
 
 
-def check_columns(required, existing, path, line=None, remedy=None) -> None:
-    """Refuse a source that lacks one of the columns, naming those that it has."""
-    missing = [name for name in required if name not in existing]
+def check_columns(
+    required: Sequence[str],
+    existing: Iterable[str],
+    path: StrPath,
+    line: int | None = None,
+    remedy: str | None = None,
+) -> None:
+    """Refuse a source that lacks one of the columns, and list those that it has."""
+    existing = list(existing)
+    missing = [repr(name) for name in required if name not in existing]
     if missing:
-        columns = ", ".join(map(repr, existing)) or "none"
-        message = f"no column {', '.join(map(repr, missing))}, there are {columns[:500]}"
+        columns = ", ".join(repr(name) for name in existing) or "none"
+        message = f"no column {', '.join(missing)}, there are {columns[:500]}"
         raise InputError(message, path=path, line=line, remedy=remedy)
-    repeated = [name for name in required if list(existing).count(name) > 1]
+    repeated = [name for name in required if existing.count(name) > 1]
     if repeated:
         message = f"there are several columns {repeated[0]!r}"
         raise InputError(message, path=path, line=line, remedy="rename all but one")

@@ -1,189 +1,293 @@
-"""CSV with a header; commas, semicolons, tabs or bars are between its columns."""
+"""CSV with a header; its columns are divided by commas, semicolons, tabs or bars."""
 
 import csv
 import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
-from ovaflow.console.errors import InputError
-from ovaflow.reading.columns import find_columns, normalize_column_name
-from ovaflow.reading.instances import empty_file_error
+from ovaflow.console.errors import InputError, StrPath
+from ovaflow.reading.columns import WantedColumns, find_columns, normalize_column_name
+from ovaflow.reading.instances import Reading, TextInstance, empty_file_error
+from ovaflow.reading.streams import Lines, RecordFile
 
 DELIMITERS = ",;\t|"
-_QUOTES = {
+"""Delimiters that a header is tried with."""
+_DIALECTS: dict[str, dict[str, Any]] = {
     "auto": {"strict": True},
     "double": {"strict": True},
     "backslash": {"strict": True, "doublequote": False, "escapechar": "\\"},
     "none": {"quoting": csv.QUOTE_NONE, "quotechar": None},
 }
-"""How fields are quoted, by the setting ``quotes``."""
+"""Options of :func:`csv.reader` by the setting ``quotes``."""
 
 
-def read(file, reading):
+def read(file: RecordFile, reading: Reading) -> Iterator[TextInstance]:
+    """Yield the instances of a file."""
     with file.lines() as lines:
-        for number, fields in read_fields(
-            lines, reading.required, file.name, reading.optional, reading
-        ):
-            yield reading.instance(fields, file.name, number)
+        for number, fields in read_fields(lines, reading.wanted_columns, file.name, reading):
+            yield reading.make_instance(fields, file.name, number)
 
 
-def read_fields(lines, required, path, optional=(), reading=None, remedy=None):
-    """Fields of each record, after the number of its first line; optional ones where they exist."""
+def read_fields(
+    lines: Lines, wanted: WantedColumns, path: StrPath, reading: Reading | None = None
+) -> Iterator[tuple[int, list]]:
+    """Yield the number of each record's first line, and its fields in the wanted columns.
+
+    Parameters
+    ----------
+    lines : Lines
+    wanted : WantedColumns
+        Optional columns are among the fields where there are such columns.
+    path : path
+        The file's name in messages.
+    reading : Reading, optional
+        Has the setting ``quotes``, and gets columns, delimiter and encoding.
+    """
     quotes = reading.quotes if reading else "double"
-    names, delimiter, number = _header(lines, required, path, quotes)
+    counts = reading.counts if reading else None
+    header = _read_header(lines, wanted, path, quotes)
     if reading:
-        reading.seen |= {"columns": names, "delimiter": delimiter, "encoding": lines.encoding}
+        reading.seen |= {
+            "columns": header.names,
+            "delimiter": header.delimiter,
+            "encoding": lines.encoding,
+        }
     rows = read_csv_records(
-        lines, path, delimiter, number + 1, quotes, reading.counts if reading else None
+        lines, path, header.delimiter, header.last_line + 1, quotes=quotes, counts=counts
     )
-    remedy = reading.remedy if reading else remedy
     yield from select_fields(
-        names, rows, required, path, optional, remedy, delimiter, quotes=quotes
+        header.names, rows, wanted, path, delimiter=header.delimiter, quotes=quotes
     )
 
 
 def select_fields(
-    names, rows, required, path, optional=(), remedy=None, delimiter=",", first=1, quotes="double"
-):
-    """Fields of the rows of a table, after their numbers; rows that do not fit its header are
-    refused.
+    names: list[str],
+    rows: Iterable[tuple[int, list]],
+    wanted: WantedColumns,
+    path: StrPath,
+    *,
+    delimiter: str = ",",
+    header_line: int = 1,
+    quotes: str = "double",
+) -> Iterator[tuple[int, list]]:
+    """Yield the number of each row, and its fields in the wanted columns.
+
+    Rows that do not fit the header are refused.
+
+    Parameters
+    ----------
+    names : list of str
+        The header.
+    rows : iterable of pairs
+        Number of each row, or of its first line, and all its fields.
+    wanted : WantedColumns
+    path : path
+        The file's name in messages.
+    delimiter, quotes : str
+        The delimiter and the setting ``quotes``, for messages.
+    header_line : int
+        Number of the header's line.
     """
-    columns = find_columns(names, required, path, optional, remedy, first, delimiter)
+    columns = find_columns(names, wanted, path, header_line, delimiter)
     for number, record in rows:
-        if record and len(record) != len(names):
+        if not record:
+            continue
+        if len(record) != len(names):
             message = f"{len(record)} fields, the header has {len(names)}"
-            advice = f'quote fields that contain {delimiter!r}, line ends or quotes ("")'
+            remedy = f'quote fields that contain {delimiter!r}, line ends or quotes ("")'
             if quotes == "none":
-                advice = f"remove {delimiter!r} from the fields, or set quotes: double if there are quotes around them"
-            raise InputError(message, path=path, line=number, remedy=advice)
-        if len(record) > 1 and record[0] is not None and _names(record) == names:
-            advice = "if files were joined, name each of them instead, or a pattern such as exports/*.csv"
+                remedy = (
+                    f"remove {delimiter!r} from the fields, "
+                    "or set quotes: double if there are quotes around them"
+                )
+            raise InputError(message, path=path, line=number, remedy=remedy)
+        if len(record) > 1 and record[0] is not None and _clean_names(record) == names:
             raise InputError(
-                "the header occurs a second time", path=path, line=number, remedy=advice
+                "the header occurs a second time",
+                path=path,
+                line=number,
+                remedy="if files were joined, name each of them instead, "
+                "or a pattern such as exports/*.csv",
             )
-        if record:
-            yield number, [record[column] for column in columns]
+        yield number, [record[column] for column in columns]
 
 
-def read_csv_records(lines, path, delimiter=",", first=1, quotes="double", counts=None):
-    """Fields of each record, after the number of its first line; counts fields that look like
-    several records.
+def read_csv_records(
+    lines: Iterable[tuple[int, str]],
+    path: StrPath,
+    delimiter: str = ",",
+    first_line: int = 1,
+    *,
+    quotes: str = "double",
+    counts: Counter | None = None,
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of each record's first line, and its fields.
+
+    Parameters
+    ----------
+    lines : iterable of pairs
+        Numbers and texts of lines.
+    path : path
+        The file's name in messages.
+    delimiter : str
+    first_line : int
+        Number of the first of the lines.
+    quotes : str
+        The setting ``quotes``.
+    counts : Counter, optional
+        Gets the number of fields that look like several records; needed for quotes ``auto``.
     """
     csv.field_size_limit(sys.maxsize)
     line = ""
-    n_several = 0
-    n_alike = 0
+    n_with_line_ends = 0
+    n_like_records = 0
 
-    def texts():
+    def iterate_texts() -> Iterator[str]:
         nonlocal line
         for _, line in lines:
             yield line
 
-    reader = csv.reader(texts(), delimiter=delimiter, **_QUOTES[quotes])
+    reader = csv.reader(iterate_texts(), delimiter=delimiter, **_DIALECTS[quotes])
     while True:
-        number = reader.line_num + first
+        number = reader.line_num + first_line
         try:
             record = next(reader, None)
         except csv.Error as error:
-            raise _malformed(error, path, number, quotes, line) from None
+            raise _malformed_error(error, path, number, quotes, line) from None
         if record is None:
             break
-        if quotes == "auto" and reader.line_num + first > number + 1:
-            _require_no_swallowed(record, delimiter, path, number)
-            n_several += 1
-            n_alike += _are_like_records(record, delimiter)
+        if quotes == "auto" and reader.line_num + first_line > number + 1:
+            _refuse_swallowed_records(record, delimiter, path, number)
+            n_with_line_ends += 1
+            if _looks_like_records(record, delimiter):
+                n_like_records += 1
         yield number, record
-    if n_several and n_alike == n_several:
-        # texts that only look like records would not all do so
-        counts["fields_like_records"] += n_alike
+    # if only some of them look like records, these are texts
+    if counts is not None and n_with_line_ends and n_like_records == n_with_line_ends:
+        counts["fields_like_records"] += n_like_records
 
 
-def _are_like_records(record, delimiter):
-    """Whether what is on each side of a field's line ends would be whole records with the other
-    fields.
+def _looks_like_records(record: list[str], delimiter: str) -> bool:
+    """Tell whether a field of a record looks like several records.
+
+    The text on each side of its line ends would then be a whole record with the other fields.
     """
-    return any(
-        [line.count(delimiter) for line in field.split("\n")]
-        == [len(record) - 1 - place, *[len(record) - 1] * (field.count("\n") - 1), place]
-        for place, field in enumerate(record)
-        if "\n" in field
-    )
+    last = len(record) - 1
+    for place, field in enumerate(record):
+        n_line_ends = field.count("\n")
+        if n_line_ends:
+            n_delimiters = [line.count(delimiter) for line in field.split("\n")]
+            if n_delimiters == [last - place, *[last] * (n_line_ends - 1), place]:
+                return True
+    return False
 
 
-def _require_no_swallowed(record, delimiter, path, number) -> None:
+def _refuse_swallowed_records(
+    record: list[str], delimiter: str, path: StrPath, number: int
+) -> None:
     """Refuse a field whose lines look like records of their own."""
+    n_delimiters = len(record) - 1
     for field in record:
         inner = field.split("\n")[1:-1]
-        fit = len(inner) >= _SEVERAL and all(
-            line.count(delimiter) == len(record) - 1 > 0 for line in inner
+        are_records = (
+            n_delimiters > 0
+            and len(inner) >= _FEWEST_RECORD_LINES
+            and all(line.count(delimiter) == n_delimiters for line in inner)
         )
-        if fit or (delimiter == "\t" and "\t" in field and "\n" in field):
-            message = f"a quote opened here closes {field.count(chr(10))} lines later, and these lines look like records"
-            remedy = "set quotes: none if quotes mean nothing in this file, or quotes: double if this is one text"
-            raise InputError(message, path=path, line=number, remedy=remedy)
+        if are_records or (delimiter == "\t" and "\t" in field and "\n" in field):
+            n_lines = field.count("\n")
+            raise InputError(
+                f"a quote opened here closes {n_lines} lines later, "
+                "and these lines look like records",
+                path=path,
+                line=number,
+                remedy="set quotes: none if quotes mean nothing in this file, "
+                "or quotes: double if this is one text",
+            )
 
 
-_SEVERAL = 3
-"""Lines of a field with as many commas as a record, which one or two may have by chance."""
+_FEWEST_RECORD_LINES = 3
+"""Lines of a field with as many delimiters as a record; one or two may have them by chance."""
 
 
-def _header(lines, required, path, quotes):
-    """Names of the columns, the delimiter that makes most of those required, and the number of the
-    last line.
-    """
+class _Header(NamedTuple):
+    """The names of columns, the delimiter, and the number of the last line of the header."""
+
+    names: list[str]
+    delimiter: str
+    last_line: int
+
+
+def _read_header(lines: Lines, wanted: WantedColumns, path: StrPath, quotes: str) -> _Header:
+    """Read the header with the delimiter that makes most of the required columns."""
     number, header = next(lines, (1, None))
     if header is None:
         raise empty_file_error(path)
-    chosen = DELIMITERS
+    delimiters = DELIMITERS
     if header[:4].casefold() == "sep=" and header.rstrip("\r\n")[5:] == "":
-        # how Excel is told the delimiter
-        chosen = header[4]
+        # a line that tells Excel the delimiter
+        delimiters = header[4]
         number, header = next(lines, (2, ""))
     parts = [header]
-    while quotes != "none" and "".join(parts).count('"') % 2 and len(parts) < _LONGEST_HEADER:
+    while quotes != "none" and "".join(parts).count('"') % 2 and len(parts) < _MOST_HEADER_LINES:
         number, line = next(lines, (number, None))
         if line is None:
             break
         parts.append(line)
+    return _choose_delimiter(parts, delimiters, wanted, path, number, quotes)
+
+
+def _choose_delimiter(
+    parts: list[str],
+    delimiters: str,
+    wanted: WantedColumns,
+    path: StrPath,
+    last_line: int,
+    quotes: str,
+) -> _Header:
+    """Choose the delimiter of a header, given its lines.
+
+    The best one makes all required columns; else as many columns as are required; else the most.
+    """
     candidates = []
-    wanted = set(map(normalize_column_name, required))
-    for delimiter in chosen:
+    required = {normalize_column_name(name) for name in wanted.required}
+    for delimiter in delimiters:
         try:
-            names = _names(next(csv.reader(parts, delimiter=delimiter, **_QUOTES[quotes]), []))
+            record = next(csv.reader(parts, delimiter=delimiter, **_DIALECTS[quotes]), [])
         except csv.Error as error:
-            malformed = _malformed(error, path, number, quotes, header)
-        else:
-            # without the columns that are wanted, as many as there should be are likelier
-            is_full = len(names) == len(required) > 1
-            candidates.append(
-                (
-                    wanted <= set(map(normalize_column_name, names)),
-                    is_full,
-                    len(names),
-                    names,
-                    delimiter,
-                )
-            )
+            malformed = _malformed_error(error, path, last_line, quotes, parts[0])
+            continue
+        names = _clean_names(record)
+        has_required = required <= {normalize_column_name(name) for name in names}
+        is_full = len(names) == len(wanted.required) > 1
+        candidates.append((has_required, is_full, len(names), names, delimiter))
     if not candidates:
         raise malformed
-    return *max(candidates)[3:], number
+    _, _, _, names, delimiter = max(candidates)
+    return _Header(names, delimiter, last_line)
 
 
-_LONGEST_HEADER = 100
+_MOST_HEADER_LINES = 100
 """Lines of a header whose names hold line ends."""
 
 
-def _names(record):
+def _clean_names(record: Iterable[Any]) -> list[str]:
     return [str(field).strip().lstrip("\ufeff") for field in record]
 
 
-def _malformed(error, path, line, quotes, written):
-    remedy = "lines must end with a line feed"
-    if "new-line" not in str(error):
+def _malformed_error(
+    error: csv.Error, path: StrPath, line: int, quotes: str, written: str
+) -> InputError:
+    """Make the error of a record that :mod:`csv` refuses."""
+    if "new-line" in str(error):
+        remedy = "lines must end with a line feed"
+    else:
         remedy = "check the quotes from here on"
         if quotes == "auto":
-            meant = (
-                'backslash if \\" is a quote' if '\\"' in written else "none if they mean nothing"
-            )
-            remedy += f", or set quotes: {meant}"
-    return InputError(
-        f"malformed record ({str(error).partition(' - ')[0]})", path=path, line=line, remedy=remedy
-    )
+            if '\\"' in written:
+                remedy += ', or set quotes: backslash if \\" is a quote'
+            else:
+                remedy += ", or set quotes: none if they mean nothing"
+    reason = str(error).partition(" - ")[0]
+    return InputError(f"malformed record ({reason})", path=path, line=line, remedy=remedy)

@@ -1,18 +1,27 @@
-"""fastText's lines: ``__label__a __label__b text``, with labels anywhere, as fastText has them."""
+"""fastText's lines: ``__label__a __label__b text``, with labels anywhere, as fastText allows."""
 
 import re
+from collections.abc import Iterator
 
-_LABEL = "__label__"
+from ovaflow.reading.instances import Reading, TextInstance
+from ovaflow.reading.streams import RecordFile
+
+_LABEL_PREFIX = "__label__"
 _SPACES = re.compile("[ \t\v\f\r\n\0]+")
-"""Which divide words for fastText; others may stand inside a label."""
+"""Characters that divide words for fastText; other spaces may be inside a label."""
 
 
-def read(file, reading):
-    reading.seen["labels"] = f"words that begin with {_LABEL}"
+def read(file: RecordFile, reading: Reading) -> Iterator[TextInstance]:
+    """Yield the instances of a file."""
+    reading.seen["labels"] = f"words that begin with {_LABEL_PREFIX}"
     with file.lines() as lines:
         for number, line in lines:
-            words = [word for word in _SPACES.split(line) if word]
-            labels = [word.removeprefix(_LABEL) for word in words if word.startswith(_LABEL)]
-            text = " ".join(word for word in words if not word.startswith(_LABEL))
-            if words:
-                yield reading.make_plain_instance(text, labels, file.name, number)
+            labels = []
+            words = []
+            for word in _SPACES.split(line):
+                if word.startswith(_LABEL_PREFIX):
+                    labels.append(word.removeprefix(_LABEL_PREFIX))
+                elif word:
+                    words.append(word)
+            if labels or words:
+                yield reading.make_plain_instance(" ".join(words), labels, file.name, number)

@@ -1,13 +1,13 @@
-"""Columns beside the text whose values are features: each kind is an entry here.
+"""Columns next to the text whose values are features; each kind is an entry of a registry.
 
-The number of pages of a book and its publisher are such columns; settings, readers, features, the
-model and whoever asks it are made from the entry.
+Examples are the number of pages of a book and its publisher. Settings, readers, features, the model
+and the service are made from the entry.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import nan
+from math import isnan, nan
 from typing import Any, NamedTuple
 
 from ovaflow.reading.columns import split_column_names
@@ -16,24 +16,26 @@ from ovaflow.registry import import_reference
 
 @dataclass(frozen=True)
 class ColumnKind:
-    """What the values of a kind of column are.
+    """A kind of column.
 
     Parameters
     ----------
     setting, sentence : str
-        The setting that names such columns, and what it says.
+        The setting that names such columns, and its description.
     plural : str
-        What people call its values.
+        People's word for its values.
     read : str or callable
-        Gives the value of a cell's content, of None ``missing``; or the place of such a function.
+        Returns the value of a cell's content, ``missing`` for None; or the import path of such a
+        function.
     missing : float or str
-        The value where there is none; all values have its type.
-    in_words : callable
-        Says of a column's name and its values in some records what a person should see.
+        The value of an empty cell; all values have its type.
+    describe : callable
+        Describes a column, given its name and its values in some records, for people.
     features : str or type
         Makes features of a column: a class such as :class:`ovaflow.features.columns.NumberColumn`,
-    or its place. type : type
-        Of its values in JSON, ``float`` or ``str``.
+        or its import path.
+    type : type
+        The type of its values in JSON, ``float`` or ``str``.
     """
 
     setting: str
@@ -41,47 +43,47 @@ class ColumnKind:
     plural: str
     read: str | Callable[[Any], Any]
     missing: Any
-    in_words: Callable[[str, Sequence[Any]], str]
+    describe: Callable[[str, Sequence[Any]], str]
     features: str | type
     type: type
 
     @cached_property
     def parse_value(self) -> Callable[[Any], Any]:
-        """What gives the value of a cell's content."""
+        """The function that parses the content of a cell."""
         return import_reference(self.read)
 
     def is_missing(self, value: Any) -> bool:
-        """Whether a value says that there is none; nan is not equal to itself."""
+        """Tell whether a value stands for an empty cell; nan is not equal to itself."""
         return value == self.missing or (value != value and self.missing != self.missing)
 
 
 class FeatureColumn(NamedTuple):
-    """A column beside the text."""
+    """A column next to the text."""
 
     name: str
     kind: ColumnKind
 
 
-def _numbers_in_words(name: str, values: Sequence[float]) -> str:
-    known = [value for value in values if value == value]
-    return describe_numbers(
-        name, (min(known), max(known)) if known else None, len(values) - len(known)
-    )
+def _describe_number_values(name: str, values: Sequence[float]) -> str:
+    present = [value for value in values if not isnan(value)]
+    ends = (min(present), max(present)) if present else None
+    return describe_numbers(name, ends, len(values) - len(present))
 
 
 def describe_numbers(name: str, ends: tuple[float, float] | None, n_missing: int) -> str:
-    """A column of numbers: its least and largest, and how many are missing."""
+    """Describe a column of numbers by its smallest and largest, and the number of empty cells."""
     values = f"{ends[0]:g} to {ends[1]:g}" if ends else "no number"
     return f"{name!r}, {values}, {n_missing:,} missing"
 
 
-def _categories_in_words(name: str, values: Sequence[str]) -> str:
-    return describe_categories(name, len({*values} - {""}), values.count(""))
+def _describe_category_values(name: str, values: Sequence[str]) -> str:
+    categories = {value for value in values if value}
+    return describe_categories(name, len(categories), values.count(""))
 
 
-def describe_categories(name: str, different: int, n_missing: int) -> str:
-    """A column of categories: how many different ones there are, and how many are missing."""
-    return f"{name!r}, {different:,} different, {n_missing:,} missing"
+def describe_categories(name: str, n_categories: int, n_missing: int) -> str:
+    """Describe a column of categories by their number and that of the empty cells."""
+    return f"{name!r}, {n_categories:,} different, {n_missing:,} missing"
 
 
 COLUMN_KINDS = [
@@ -91,33 +93,40 @@ COLUMN_KINDS = [
         plural="numbers",
         read="ovaflow.reading.cells:parse_number",
         missing=nan,
-        in_words=_numbers_in_words,
+        describe=_describe_number_values,
         features="ovaflow.features.columns:NumberColumn",
         type=float,
     ),
     ColumnKind(
         setting="category_columns",
-        sentence="column of categories, or several, that are features beside the text: publisher,language",
+        sentence="column of categories, or several, that are features beside the text: "
+        "publisher,language",
         plural="categories",
         read="ovaflow.reading.cells:parse_category",
         missing="",
-        in_words=_categories_in_words,
+        describe=_describe_category_values,
         features="ovaflow.features.columns:CategoryColumn",
         type=str,
     ),
 ]
-"""Columns of a record are in this order."""
+"""Kinds of columns, in the order of a record's columns."""
 
 
-def make_feature_columns(chosen: Callable[[str], str | None]) -> tuple[FeatureColumn, ...]:
-    """The columns that settings name, each of which ``chosen`` gives."""
-    return tuple(
-        FeatureColumn(name, kind)
-        for kind in COLUMN_KINDS
-        for name in split_column_names(chosen(kind.setting) or "")
-    )
+def make_feature_columns(get_setting: Callable[[str], str | None]) -> tuple[FeatureColumn, ...]:
+    """Make the columns that settings name.
+
+    Parameters
+    ----------
+    get_setting : callable
+        Returns the value of a setting by its name, such as ``"price,pages"``.
+    """
+    columns = []
+    for kind in COLUMN_KINDS:
+        names = split_column_names(get_setting(kind.setting) or "")
+        columns += [FeatureColumn(name, kind) for name in names]
+    return tuple(columns)
 
 
 def make_missing_values(columns: Iterable[FeatureColumn]) -> tuple:
-    """The values of a record that has none."""
+    """Make the values of a record whose cells are all empty."""
     return tuple(column.kind.missing for column in columns)

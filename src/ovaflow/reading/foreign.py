@@ -1,4 +1,4 @@
-"""Files of kinds that are not read, by name and by content, and what converts them."""
+"""Kinds of files that are not read: how they are recognized, and what converts them."""
 
 import re
 
@@ -6,11 +6,11 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.reading.formats import file_ending
 
 _PYTHON = 'python3 -c "{}" < old{} > new{}'
-_ROWS = "w=csv.writer(sys.stdout); w.writerow({}); w.writerows({})"
-_OF_SQLITE = _ROWS.format("d[0] for d in c.description", "c")
-_ARFF = _PYTHON.format(
+_WRITE_ROWS = "w=csv.writer(sys.stdout); w.writerow({}); w.writerows({})"
+_WRITE_SQLITE_ROWS = _WRITE_ROWS.format("d[0] for d in c.description", "c")
+_ARFF_COMMAND = _PYTHON.format(
     r"import csv,re,sys; h,d=re.split('(?im)^@data.*\n',sys.stdin.read().replace('\r','')); "
-    + _ROWS.format(
+    + _WRITE_ROWS.format(
         r"re.findall('(?im)^@attribute[ \t]+([^ \t]+)',h)",
         r"csv.reader(d.split('\n'),quotechar='\'',escapechar='\\\\',skipinitialspace=1)",
     ),
@@ -18,27 +18,32 @@ _ARFF = _PYTHON.format(
     ".csv",
 )
 _SQLITE = (
-    "write a table as CSV: python3 -c \"import csv,sqlite3,sys; c=sqlite3.connect('old.db').execute("
-    f"'select * from records'); {_OF_SQLITE}\" > new.csv"
+    'write a table as CSV: python3 -c "import csv,sqlite3,sys; '
+    "c=sqlite3.connect('old.db').execute('select * from records'); "
+    f'{_WRITE_SQLITE_ROWS}" > new.csv'
 )
-_RIS = _PYTHON.format(
+_RIS_COMMAND = _PYTHON.format(
     "import json,re,sys; [print(json.dumps({t:[v for k,v in f if k==t] for t,_ in f})) "
-    r"for r in re.split('\nER +-',sys.stdin.read()) if (f:=re.findall('(?m)^([A-Z][A-Z0-9]) +- (.*?)\r?$',r))]",
+    r"for r in re.split('\nER +-',sys.stdin.read()) "
+    r"if (f:=re.findall('(?m)^([A-Z][A-Z0-9]) +- (.*?)\r?$',r))]",
     ".ris",
     ".jsonl",
 )
 ONE_OBJECT_PER_LINE = "write one object per line: " + _PYTHON.format(
     "import json,sys; [print(json.dumps(r)) for r in json.load(sys.stdin)]", ".json", ".jsonl"
 )
-"""What to do about an array of JSON."""
+"""Remedy for an array of JSON."""
 _ARROW = (
     'write it as Parquet: python3 -c "import pyarrow.feather as f, pyarrow.parquet as p; '
     "p.write_table(f.read_table('old.feather'),'new.parquet')\""
 )
-_PICKLE = "write it as Parquet: python3 -c \"import pandas; pandas.read_pickle('old.pkl').to_parquet('new.parquet')\""
+_PICKLE = (
+    'write it as Parquet: python3 -c "import pandas; '
+    "pandas.read_pickle('old.pkl').to_parquet('new.parquet')\""
+)
 _ZOTERO = (
-    "export it as CSV, with Zotero for example, and set text_column: Title,Abstract Note, labels_column: Manual Tags "
-    'and label_separator: ";"'
+    "export it as CSV, with Zotero for example, and set text_column: Title,Abstract Note, "
+    'labels_column: Manual Tags and label_separator: ";"'
 )
 _VOCABULARY = (
     "it is a vocabulary: give it with the setting vocabulary, and the texts as another file"
@@ -48,10 +53,10 @@ _UNTAR = "unpack it: tar -xf old.tar"
 _AS_TEXT = "save it as plain text"
 _AS_SHEET = "save it as .xlsx or as CSV UTF-8"
 
-_FOREIGN = {
+_REMEDIES = {
     ".xls": _AS_SHEET,
     ".json": f"set format: jsonl if each line is an object, else {ONE_OBJECT_PER_LINE}",
-    ".arff": f"write it as CSV: {_ARFF}",
+    ".arff": f"write it as CSV: {_ARFF_COMMAND}",
     ".zip": _UNZIP,
     ".tar": _UNTAR,
     ".tgz": _UNTAR,
@@ -59,7 +64,8 @@ _FOREIGN = {
     ".db": _SQLITE,
     ".sqlite": _SQLITE,
     ".sqlite3": _SQLITE,
-    ".ris": f"set text_column: TI,AB (or T1,N2) and labels_column: KW, and write it as JSON Lines: {_RIS}",
+    ".ris": "set text_column: TI,AB (or T1,N2) and labels_column: KW, "
+    f"and write it as JSON Lines: {_RIS_COMMAND}",
     ".bib": _ZOTERO,
     ".bibtex": _ZOTERO,
     ".pkl": _PICKLE,
@@ -72,7 +78,7 @@ _FOREIGN = {
     ".doc": _AS_TEXT,
     ".docx": _AS_TEXT,
 }
-"""What to do about files that no format is for."""
+"""Remedies by the ending of files that no format is for."""
 
 _KINDS = {
     rb"SQLite format 3\x00": ("a database of SQLite", ".db"),
@@ -97,26 +103,27 @@ _KINDS = {
     rb"PK\x03\x04": ("an archive", ".zip"),
     rb"PAR1": ("a Parquet table", "parquet"),
 }
-"""How files begin that hold something else than text: what they are, and an ending of those above
-or a format.
+"""First bytes of files that do not hold text, with a name for people.
+
+The last value is an ending of those above, or else a format.
 """
 
 
 def refuse_foreign(path: StrPath) -> None:
-    """Refuse a file whose name is that of a kind which is not read, with what to do instead."""
+    """Refuse a file by the ending of its name, with what to do instead."""
     ending = file_ending(path)
-    if ending in _FOREIGN:
-        raise InputError(f"{ending} files are not read", path=path, remedy=_FOREIGN[ending])
+    if ending in _REMEDIES:
+        raise InputError(f"{ending} files are not read", path=path, remedy=_REMEDIES[ending])
 
 
 def refuse_content(beginning: bytes, path: StrPath) -> None:
-    """Refuse a file that begins as one of another kind does, whatever its name or its format says."""
-    for mark, (name, kind) in _KINDS.items():
-        if re.match(mark, beginning, re.DOTALL | re.IGNORECASE):
-            remedy = _FOREIGN.get(kind) or f"set format: {kind}"
+    """Refuse a file by its first bytes, whatever its name or its format."""
+    for pattern, (name, kind) in _KINDS.items():
+        if re.match(pattern, beginning, re.DOTALL | re.IGNORECASE):
+            remedy = _REMEDIES.get(kind) or f"set format: {kind}"
             raise InputError(f"is {name}, not text", path=path, remedy=remedy)
 
 
 def find_conversion(name: str) -> str | None:
-    """What to do about files of a kind that is no format, such as ``arff``."""
-    return _FOREIGN.get(f".{name.lower()}")
+    """Find the remedy for files of a kind that is no format, such as ``arff``."""
+    return _REMEDIES.get(f".{name.lower()}")

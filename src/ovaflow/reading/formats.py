@@ -1,6 +1,6 @@
-"""The registry of formats: how files of each kind are called, what they hold, and what reads them.
+"""The registry of formats: endings, content and reader of each kind of file.
 
-Settings and the workflow are made from it, so a reader is named here and imported where a file is
+Settings and the workflow are made from it, so readers are named here, and imported where a file is
 read.
 """
 
@@ -23,21 +23,22 @@ class Format:
     Parameters
     ----------
     reader : str or callable
-        For texts it gives the instances of a :class:`ovaflow.reading.streams.File` as a
-        :class:`ovaflow.reading.instances.Reading` says, for features all matrices of some files.
-        A string names a module of this room and a function in it.
-    endings : tuple of str Endings of files' names; a name belongs to the first format in the
-        registry that has its ending.
+        For texts: yields the instances of a :class:`ovaflow.reading.streams.RecordFile`, given a
+        :class:`ovaflow.reading.instances.Reading`. For features: returns the matrices of some
+        files. A string names a module of this package and a function in it.
+    endings : tuple of str
+        Endings of files' names; a name belongs to the first format in the registry that has its
+        ending.
     batches : str or callable
-        For features: gives matrices of some rows at a time.
+        For features: yields matrices of some rows at a time.
     holds_texts : bool
-        Whether files hold texts with labels, rather than matrices of features.
+        True if files hold texts with labels, rather than matrices of features.
     has_columns : bool
-        Whether records have named columns, among which settings choose.
+        True if records have named columns, among which settings choose.
     is_ambiguous : bool
-        Whether files with these endings may hold something else, such as plain lines.
+        True if files with these endings may hold something else, such as plain lines.
     has_separator : bool
-        Whether ``label_separator`` divides its labels.
+        True if ``label_separator`` divides its labels.
     settings : tuple of str
         Settings that it reads besides those of all texts.
     columns : dict
@@ -56,15 +57,19 @@ class Format:
 
     @property
     def read(self) -> Callable[..., Any]:
-        return _imported(self.reader)
+        """The function ``reader``."""
+        return _import_function(self.reader)
 
     @property
     def read_batches(self) -> Callable[..., Any]:
-        return _imported(self.batches)
+        """The function ``batches``."""
+        return _import_function(self.batches)
 
 
-def _imported(function: str | Callable[..., Any]) -> Callable[..., Any]:
-    return resolve_name(f"ovaflow.reading.{function}") if isinstance(function, str) else function
+def _import_function(function: str | Callable[..., Any]) -> Callable[..., Any]:
+    if isinstance(function, str):
+        return resolve_name(f"ovaflow.reading.{function}")
+    return function
 
 
 _TABLE: dict[str, Any] = {"has_columns": True, "has_separator": True}
@@ -106,21 +111,25 @@ FORMATS = {
 """Formats by their names in a config."""
 
 PLAIN_LINES = Format("plain_lines.read")
-"""One text per line, which only files to predict may be."""
+"""One text per line; only files to predict may have this format."""
 
 
 def file_ending(path: StrPath) -> str:
-    """The ending of a file's name, compressed or not, in lower case: ``.csv`` of ``a.CSV.gz``;
-    empty without one.
+    """Return the ending of a file's name before compression, in lower case.
+
+    It is ``.csv`` for ``a.CSV.gz``, and empty for a name without one.
     """
     name = Path(path).name.lower()
-    for packed in COMPRESSED_ENDINGS:
-        name = name.removesuffix(packed)
+    for ending in COMPRESSED_ENDINGS:
+        name = name.removesuffix(ending)
     _, dot, ending = name.rpartition(".")
     return f".{ending}" if dot else ""
 
 
 def guess_format(path: StrPath) -> str | None:
-    """Format of a file by its name; None if that tells none."""
+    """Guess the format of a file by its name; None if no format has its ending."""
     ending = file_ending(path)
-    return next((name for name, each in FORMATS.items() if ending in each.endings), None)
+    for name, format in FORMATS.items():
+        if ending in format.endings:
+            return name
+    return None

@@ -1,13 +1,12 @@
-"""Texts with labels, as every format gives them, and how they are made of what a file has in its
-columns.
-"""
+"""Texts with labels as every format yields them, and how they are made of a file's columns."""
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.reading.cells import (
     LABELS_ARE_NAMES,
     LABELS_ARE_ONE_HOT,
@@ -25,82 +24,96 @@ from ovaflow.reading.cells import (
     parse_vector,
     parse_weight,
 )
+from ovaflow.reading.columns import WantedColumns
 from ovaflow.reading.feature_columns import FeatureColumn
 from ovaflow.reading.streams import clean_text
 
 CORRECT_LINE = "correct or delete the line"
+"""Remedy of errors in one line of a file."""
 
 FIELD_SEPARATOR = "\x1f"
 """Separates a text's fields where they have weights."""
 NO_SEPARATOR = "none"
+"""Value of ``label_separator``: a cell is one label."""
 
 
 class TextInstance(NamedTuple):
-    """A text and its labels: names or ids as the source has them, each once, stripped of white
-    space.
-    """
+    """A text and its labels: names or ids of the source, each once, without surrounding space."""
 
     text: str
-    labels: tuple = ()
-    record: Any = None  # its id, as the source has it
-    place: str = ""  # in the file
-    group: str = ""  # what it has in the column of groups; empty for none
+    labels: Sequence[str] = ()
+    record_id: Any = None  # as in the source
+    location: str = ""  # in the file
+    group: Any = ""  # value of the column of groups; empty for none
     time: float | str | None = None  # or train, test or dev
     file: str = ""  # its name, where there are several
-    kept: tuple = ()  # texts of further columns
+    kept_texts: tuple[str, ...] = ()  # texts of further columns
     weight: float = 1.0  # of its losses
-    extra: bool = False  # whether it is of an extra file
-    beside: tuple = ()  # values of columns beside the text
+    extra: bool = False  # true for records of extra files
+    feature_values: tuple = ()  # values of columns next to the text
 
     @property
-    def id(self):
-        """Its id as a text; empty without one."""
-        return "" if self.record is None else clean_text(str(self.record))
+    def id(self) -> str:
+        """The id as a text; empty without one."""
+        return "" if self.record_id is None else clean_text(str(self.record_id))
 
     @property
-    def name(self):
-        """What a report calls it: its id or place, after its file if there are several."""
-        return ", ".join(filter(None, (self.file, self.id or self.place)))
+    def name(self) -> str:
+        """The name in reports: the id or location, after the file if there are several."""
+        own_name = self.id or self.location
+        if self.file and own_name:
+            return f"{self.file}, {own_name}"
+        return self.file or own_name
 
 
-def join_fields(fields, weighted=False):
-    """Text of several fields: strings, numbers, None, or lists of them."""
-    texts = map(parse_text, fields)
+def join_fields(fields: Iterable[Any], *, weighted: bool = False) -> str:
+    """Join several fields, strings, numbers, None or lists of them, to one text."""
+    texts = [parse_text(each) for each in fields]
     if weighted:
         return clean_text(
             FIELD_SEPARATOR.join(text.replace(FIELD_SEPARATOR, " ") for text in texts)
         )
-    return clean_text(" ".join(filter(None, texts)))
+    return clean_text(" ".join(text for text in texts if text))
 
 
-class _Names(dict):
-    """Labels by what is written: cleaned, whole numbers alike, empty for what stands for nothing."""
+class _LabelNames(dict):
+    """Labels by their written form: cleaned, whole numbers alike, empty for a missing word.
 
-    def __init__(self, missing, is_numeric) -> None:
+    A cache: most labels occur in many records.
+    """
+
+    def __init__(self, missing: frozenset[str], *, is_numeric: bool) -> None:
         self._missing = missing
         self._is_numeric = is_numeric
 
-    def __missing__(self, written):
+    def __missing__(self, written: str) -> str:
         name = clean_name(written)
         if self._is_numeric:
             name = _WITH_ZEROS.sub(r"\1", name)
-        self[written] = "" if name in self._missing else name
-        return self[written]
+        if name in self._missing:
+            name = ""
+        self[written] = name
+        return name
 
 
 _WITH_ZEROS = re.compile(r"(-?\d+)\.0+")
 
 
 class IdentifiedNames:
-    """Names of labels that have identifiers, one for each; identifiers that are known are names
-    themselves.
+    """Names of labels that have identifiers, one for each.
+
+    Parameters
+    ----------
+    known : iterable of str
+        Identifiers that are used as names themselves.
     """
 
-    def __init__(self, known=()) -> None:
-        self.identifiers = {}  # by name
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        self.identifiers: dict[str, str] = {}  # by name
         self._names = {identifier: identifier for identifier in known if identifier}
 
-    def name_of(self, identifier, heading):
+    def get_name(self, identifier: str, heading: str) -> str:
+        """Return the name of an identifier, which its first heading gives it."""
         if identifier not in self._names:
             name = clean_name(heading)
             if self.identifiers.get(name, identifier) != identifier:
@@ -110,89 +123,110 @@ class IdentifiedNames:
         return self._names[identifier]
 
 
+class RecordCells(NamedTuple):
+    """The cells of a record by their purpose."""
+
+    texts: list
+    labels: list
+    kept: list
+    features: list
+    group: Any
+    time: Any
+    weight: Any
+    record_id: Any
+
+
 @dataclass
 class Reading:
-    """How instances are made of the contents of columns; ``counts`` gets what was left out.
+    """How instances are made of the contents of columns.
 
     Parameters
     ----------
     texts, labels : list of str
         Columns of the text and of the labels.
     id_column : str, optional
-        By default the first of ``default_ids`` that there is.
-    kept : tuple of str
-        Further columns, as texts.
+        By default the first of ``default_ids`` that the file has.
+    kept_columns : tuple of str
+        Further columns, kept as texts.
+    feature_columns : tuple of FeatureColumn
+        Columns next to the text whose values are features.
     weighted : bool
-        Whether the texts' columns have weights and stay apart.
-    beside : tuple of FeatureColumn
-        Columns beside the text whose values are features.
+        True if the texts' columns have weights and stay apart.
     vectors : bool
-        Whether the column of the text holds vectors.
+        True if the column of the text holds vectors.
     separator : str
-        Between labels that are not a list; none: a cell is a label.
+        Between labels that are not a list; ``none``: a cell is one label.
     label_key : str, optional
         Key of the name where labels are objects.
     labels_are : str
-        ``one-hot``: columns, keys or places of a list are labels, which cells say yes or no to.
+        ``one-hot``: columns, keys or places of a list are labels, for which cells say yes or no.
+    missing : tuple of str
+        Words for an empty cell.
+    whole_numbers : bool
+        True if 3.0 is the label 3.
     n_labels : int, optional
         Labels must be ids below it; by default they are names.
     first_label : int
         The id of the first label, which becomes 0.
-    early : bool
-        Whether records are answered before the last is read.
+    remedy : str
+        Remedy of an error about a column that is missing.
+    streamed : bool
+        True if records are answered before the last is read.
+    parts : bool
+        True if ``time_column`` holds train, test or dev.
+    counts : Counter
+        Gets the numbers of what was left out.
+    seen : dict
+        Gets what a reader found: columns, delimiter, encoding, sheet.
     """
 
-    texts: list
-    labels: list
+    texts: list[str]
+    labels: list[str]
     id_column: str | None = None
-    default_ids: tuple = ("id",)
-    kept: tuple = ()
-    beside: tuple[FeatureColumn, ...] = ()
+    default_ids: tuple[str, ...] = ("id",)
+    kept_columns: tuple[str, ...] = ()
+    feature_columns: tuple[FeatureColumn, ...] = ()
     weighted: bool = False
     vectors: bool = False
     separator: str = ","
     label_key: str | None = None
     labels_are: str = "auto"
-    missing: tuple = MISSING_WORDS
-    whole_numbers: bool = False  # 3.0 is 3
+    missing: tuple[str, ...] = MISSING_WORDS
+    whole_numbers: bool = False
     n_labels: int | None = None
     first_label: int = 0
     quotes: str = "auto"
     encoding: str = "utf-8"
     sheet: str | None = None
     remedy: str = "set text_column and labels_column"
-    early: bool = False
+    streamed: bool = False
     group_column: str | None = None
     time_column: str | None = None
-    parts: bool = False  # whether that column says train, test or dev
+    parts: bool = False
     weight_column: str | None = None
     identified: IdentifiedNames = field(default_factory=IdentifiedNames)
     counts: Counter = field(default_factory=Counter)
-    seen: dict = field(
-        default_factory=dict
-    )  # what a reader found: columns, delimiter, encoding, sheet
+    seen: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._missing = frozenset(self.missing)
-        self._names = _Names(self._missing, self.whole_numbers)
-        n_texts = len(self.texts)
-        n_labels = len(self.labels)
-        self._ends = n_texts, n_texts + n_labels, n_texts + n_labels + len(self.kept)
+        self._names = _LabelNames(self._missing, is_numeric=self.whole_numbers)
+        self._end_of_texts = len(self.texts)
+        self._end_of_labels = self._end_of_texts + len(self.labels)
+        self._end_of_kept = self._end_of_labels + len(self.kept_columns)
 
     @property
-    def required(self):
-        """Columns that there must be: of texts, of labels, and further ones, of the ids last."""
-        chosen = self.group_column, self.time_column, self.weight_column, self.id_column
-        return [
-            *self.texts,
-            *self.labels,
-            *self.kept,
-            *(each.name for each in self.beside),
-            *filter(None, chosen),
-        ]
+    def required(self) -> list[str]:
+        """Columns that a file must have: of texts, labels, and further ones, of the ids last."""
+        columns = [*self.texts, *self.labels, *self.kept_columns]
+        columns += [column.name for column in self.feature_columns]
+        for chosen in (self.group_column, self.time_column, self.weight_column, self.id_column):
+            if chosen:
+                columns.append(chosen)
+        return columns
 
     @property
-    def optional(self):
+    def optional(self) -> tuple[str, ...]:
         """Columns of the ids where none was chosen."""
         if self.id_column is not None:
             return ()
@@ -205,76 +239,135 @@ class Reading:
         ]
         return tuple(name for name in self.default_ids if name not in others)
 
-    def instance(self, fields, path, line=None, row=None, place=None):
-        """The instance in the contents of the columns, in the order of ``required`` and
-        ``optional``.
-        """
-        n_texts, end, end_of_kept = self._ends
-        further = iter(fields[end_of_kept:])
-        cells = [next(further) for _ in self.beside]
+    @property
+    def wanted_columns(self) -> WantedColumns:
+        """The columns to read a table for."""
+        return WantedColumns(self.required, self.optional, self.remedy)
+
+    def divide_fields(self, fields: list) -> RecordCells:
+        """Divide the contents of the columns ``required`` and ``optional``, in their order."""
+        further = iter(fields[self._end_of_kept :])
+        features = [next(further) for _ in self.feature_columns]
         group = next(further) if self.group_column else None
         time = next(further) if self.time_column else None
         weight = next(further) if self.weight_column else 1.0
-        # the first id that there is
-        record = next((content for content in further if content is not None), None)
+        # the first id that is not empty
+        record_id = next((content for content in further if content is not None), None)
+        return RecordCells(
+            texts=fields[: self._end_of_texts],
+            labels=fields[self._end_of_texts : self._end_of_labels],
+            kept=fields[self._end_of_labels : self._end_of_kept],
+            features=features,
+            group=group,
+            time=time,
+            weight=weight,
+            record_id=record_id,
+        )
+
+    def make_instance(
+        self,
+        fields: list,
+        path: StrPath,
+        line: int | None = None,
+        row: int | None = None,
+        location: str | None = None,
+    ) -> TextInstance:
+        """Make an instance of the contents of the columns ``required`` and ``optional``.
+
+        Parameters
+        ----------
+        fields : list
+            Contents in the order of the columns.
+        path : path
+            The file's name in messages.
+        line, row : int, optional
+            Number of the record's line, or of its row in a table, from 1.
+        location : str, optional
+            The location in the file, by default its line or row.
+        """
+        cells = self.divide_fields(fields)
         try:
-            text = (
-                parse_vector(fields[0])
-                if self.vectors
-                else join_fields(map(self._present, fields[:n_texts]), self.weighted)
-            )
-            labels = self.parse_labels(fields[n_texts:end])
-            group = parse_group(group)
-            if self.time_column:
-                time = (parse_split_part if self.parts else parse_time)(time)
-            # what is not for training needs none
-            weight = (
-                parse_weight(weight)
-                if self.weight_column and not (self.parts and time != "train")
-                else 1.0
-            )
-            kept = (
-                tuple(clean_text(parse_text(content)) for content in fields[end:end_of_kept])
-                if self.kept
-                else ()
-            )
-            beside = self._values_beside(cells) if cells else ()
+            text = self._parse_text(cells.texts)
+            labels = self.parse_labels(cells.labels)
+            group = parse_group(cells.group)
+            time = self._parse_time(cells.time)
+            weight = 1.0
+            # only training records need a weight
+            if self.weight_column and not (self.parts and time != "train"):
+                weight = parse_weight(cells.weight)
+            kept_texts = tuple(clean_text(parse_text(content)) for content in cells.kept)
+            feature_values = self._parse_feature_values(cells.features)
         except (ValueError, RecursionError) as error:
             raise unreadable_cell_error(error, path, line, row) from None
-        place = place or (f"line {line}" if row is None else f"row {row}")
+        if not location:
+            location = f"line {line}" if row is None else f"row {row}"
         return TextInstance(
-            text, labels, record, place, group, time, kept=kept, weight=weight, beside=beside
+            text,
+            labels,
+            cells.record_id,
+            location,
+            group,
+            time,
+            kept_texts=kept_texts,
+            weight=weight,
+            feature_values=feature_values,
         )
 
-    def make_plain_instance(self, text, labels, path, line=None, place=None, record=None):
-        """The instance of a format without columns."""
-        return self.instance(
-            [text, *([labels] if self.labels else []), record], path, line, place=place
-        )
+    def make_plain_instance(
+        self,
+        text: str,
+        labels: Any,
+        path: StrPath,
+        line: int | None = None,
+        location: str | None = None,
+        record_id: Any = None,
+    ) -> TextInstance:
+        """Make an instance of a format without columns; see :meth:`make_instance`."""
+        fields = [text]
+        if self.labels:
+            fields.append(labels)
+        fields.append(record_id)
+        return self.make_instance(fields, path, line, location=location)
 
-    def _values_beside(self, cells):
-        """Values of the cells of columns beside the text; an error says in which column."""
+    def _parse_text(self, contents: list) -> Any:
+        """Parse the text, or the vector in its place."""
+        if self.vectors:
+            return parse_vector(contents[0])
+        present = [self._replace_missing_word(content) for content in contents]
+        return join_fields(present, weighted=self.weighted)
+
+    def _parse_time(self, content: Any) -> Any:
+        """Parse the cell of the time, or of the part of a split."""
+        if not self.time_column:
+            return None
+        if self.parts:
+            return parse_split_part(content)
+        return parse_time(content)
+
+    def _parse_feature_values(self, cells: list) -> tuple:
+        """Parse the cells of columns next to the text; an error names the column."""
         values = []
-        for column, content in zip(self.beside, cells, strict=True):
-            is_missing = isinstance(content, str) and content.strip() in self._missing
+        for column, content in zip(self.feature_columns, cells, strict=True):
+            if isinstance(content, str) and content.strip() in self._missing:
+                content = None
             try:
-                values.append(column.kind.parse_value(None if is_missing else content))
+                values.append(column.kind.parse_value(content))
             except ValueError as error:
                 message, *remedy = error.args
                 raise ValueError(f"{column.name}: {message}", *remedy) from None
         return tuple(values)
 
-    def _present(self, content):
-        """The content of a cell, or None where it is a word for nothing."""
+    def _replace_missing_word(self, content: Any) -> Any:
+        """Return the content of a cell, None for a word that means an empty cell."""
         if isinstance(content, str) and content in self._missing:
             self.counts["missing_texts"] += 1
             return None
         return content
 
-    def parse_labels(self, contents):
-        """Labels of some cells, each once."""
+    def parse_labels(self, contents: list) -> tuple[str, ...]:
+        """Parse the labels of some cells, each label once."""
         if self.labels_are == LABELS_ARE_ONE_HOT and contents:
-            return self._one_hot(contents)
+            return self._parse_one_hot(contents)
         labels = {}
         for content in contents:
             for written in self.split_labels(content):
@@ -284,21 +377,23 @@ class Reading:
                 elif written and not written.isspace():
                     self.counts["missing_labels"] += 1
         if self.n_labels is not None:
-            return tuple(self._number(label) for label in labels)
+            return tuple(self._parse_id(label) for label in labels)
         return tuple(labels)
 
-    def split_labels(self, content):
-        """The labels of a cell as it has them."""
-        found = self.listed(content)
-        return () if found is None else map(parse_label, extract_names(found, self.label_key))
+    def split_labels(self, content: Any) -> Iterator[str]:
+        """Yield the labels of a cell as they are written."""
+        found = self.parse_cell(content)
+        if found is not None:
+            for name in extract_names(found, self.label_key):
+                yield parse_label(name)
 
     @property
-    def written_labels(self):
-        """All different labels so far as they are written."""
+    def written_labels(self) -> KeysView[str]:
+        """All different labels so far, as they are written."""
         return self._names.keys()
 
-    def listed(self, content):
-        """What a cell holds: a list, an object, or a text divided by the separator."""
+    def parse_cell(self, content: Any) -> Any:
+        """Parse a cell of labels: a list, an object, or a text divided by the separator."""
         if not isinstance(content, str):
             return content
         content = content.strip()
@@ -315,27 +410,33 @@ class Reading:
         self.seen["separated"] = True
         return content.split(self.separator)
 
-    def _one_hot(self, contents):
-        """Names of the columns, or places in the list, that say yes."""
+    def _parse_one_hot(self, contents: list) -> tuple[str, ...]:
+        """Return the names of the columns, or the places in the list, that say yes."""
         if len(contents) > 1:
-            truths = dict(zip(self.labels, map(parse_truth, contents), strict=True))
+            truths = {}
+            for name, content in zip(self.labels, contents, strict=True):
+                truths[name] = parse_truth(content)
+            remedy = "write 1 or 0"
         else:
-            found = self.listed(contents[0])
-            flags = found if isinstance(found, dict) else dict(enumerate(found or ()))
-            truths = {parse_label(name): parse_truth(each) for name, each in flags.items()}
-            if self.n_labels is not None and truths and len(truths) != self.n_labels:
-                raise ValueError(f"{len(truths)} truth values for {self.n_labels} labels")
-        if None in truths.values():
-            name = next(name for name, is_true in truths.items() if is_true is None)
-            remedy = (
-                "write 1 or 0"
-                if len(contents) > 1
-                else f"correct it, or set labels_are: {LABELS_ARE_NAMES} if they are ids"
-            )
-            raise ValueError(f"{name!r} is neither yes nor no", remedy)
+            truths = self._parse_truth_values(contents[0])
+            remedy = f"correct it, or set labels_are: {LABELS_ARE_NAMES} if they are ids"
+        for name, is_true in truths.items():
+            if is_true is None:
+                raise ValueError(f"{name!r} is neither yes nor no", remedy)
         return tuple(clean_name(name) for name, is_true in truths.items() if is_true)
 
-    def _number(self, label):
+    def _parse_truth_values(self, content: Any) -> dict[str, bool | None]:
+        """Parse a list of truth values, or an object of them, by label."""
+        found = self.parse_cell(content)
+        flags = found if isinstance(found, dict) else dict(enumerate(found or ()))
+        truths = {parse_label(name): parse_truth(each) for name, each in flags.items()}
+        if self.n_labels is not None and truths and len(truths) != self.n_labels:
+            raise ValueError(f"{len(truths)} truth values for {self.n_labels} labels")
+        return truths
+
+    def _parse_id(self, label: str) -> str:
+        """Parse the id of a label, and count it from 0."""
+        assert self.n_labels is not None
         number = _WITH_ZEROS.sub(r"\1", label)
         last = self.n_labels - 1 + self.first_label
         is_number = number.isascii() and number.isdigit() and len(number) < 20
@@ -344,34 +445,46 @@ class Reading:
         message = f"label {label[:60]!r} is not an id from {self.first_label} to {last}"
         remedy = "leave out the file of label names if the data holds the names themselves"
         other = 1 - self.first_label
+        several = _SEVERAL_IDS.fullmatch(label)
         if is_number and int(number) == other * self.n_labels:
             remedy = f"if ids are counted from {other}, set first_label: {other}"
-        elif several := _IDS.fullmatch(label):
+        elif several:
             remedy = f'if it is several ids, set label_separator: "{several[1]}"'
         raise ValueError(message, remedy)
 
 
-_IDS = re.compile(r"\d+(?: *)([^\w.-])(?: *)\d+.*")
+_SEVERAL_IDS = re.compile(r"\d+(?: *)([^\w.-])(?: *)\d+.*")
 
 
-def unreadable_cell_error(error, path, line=None, row=None):
-    """The error of a cell that means nothing, with its place, and with its own remedy if it has
-    one.
-    """
-    where = "" if row is None else f"row {row}: "
+def unreadable_cell_error(
+    error: Exception, path: StrPath, line: int | None = None, row: int | None = None
+) -> InputError:
+    """Make the error of a cell that cannot be read, with its place and its own remedy, if any."""
     message, remedy = (*error.args, CORRECT_LINE)[:2]
-    return InputError(f"{where}{message}", path=path, line=line, remedy=remedy)
+    if row is not None:
+        message = f"row {row}: {message}"
+    return InputError(message, path=path, line=line, remedy=remedy)
 
 
-def merge_repeated(instances, repeated):
-    """Instances where records with the same id are kept, are one, or only the last counts: see
-    setting ``repeated``.
+def merge_repeated(instances: Iterable[TextInstance], repeated: str) -> Iterator[TextInstance]:
+    """Merge instances with the same id.
+
+    Parameters
+    ----------
+    instances : iterable of TextInstance
+    repeated : str
+        The setting ``repeated``: ``keep`` all, ``join`` them to one, or use only the ``last``.
     """
-    return {"keep": iter, "join": join_repeated, "last": _last}[repeated](instances)
+    if repeated == "join":
+        return join_repeated(instances)
+    if repeated == "last":
+        return _keep_last(instances)
+    return iter(instances)
 
 
-def _last(instances):
-    found = {}
+def _keep_last(instances: Iterable[TextInstance]) -> Iterator[TextInstance]:
+    """Keep the last instance of each id, and all without an id."""
+    found: dict[Any, TextInstance] = {}
     for number, instance in enumerate(instances):
         key = instance.id or number
         found.pop(key, None)
@@ -379,18 +492,18 @@ def _last(instances):
     return iter(found.values())
 
 
-def join_repeated(instances):
-    """Instances; those with the same id, or the same text where they have none, are one with the
-    labels of all.
-    """
-    found = {}
+def join_repeated(instances: Iterable[TextInstance]) -> Iterator[TextInstance]:
+    """Join instances of the same id, or of the same text without ids: one with the labels of all."""
+    found: dict[str, TextInstance] = {}
     for instance in instances:
-        first = found.setdefault(instance.id or instance.text, instance)
+        key = instance.id or instance.text
+        first = found.setdefault(key, instance)
         if first is not instance:
             labels = tuple(dict.fromkeys([*first.labels, *instance.labels]))
-            found[instance.id or instance.text] = first._replace(labels=labels)
+            found[key] = first._replace(labels=labels)
     return iter(found.values())
 
 
-def empty_file_error(path):
+def empty_file_error(path: StrPath) -> InputError:
+    """Make the error of a file without content."""
     return InputError("is empty", path=path, remedy="export it again, or give another file")

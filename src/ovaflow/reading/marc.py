@@ -1,25 +1,31 @@
-"""Library records: MARC 21, binary and as XML, by pymarc; columns are fields such as 245, or 650$a
-for one subfield.
+"""Library records: MARC 21, binary and as XML, by pymarc.
+
+Columns are fields such as 245, or 650$a for one subfield.
 """
 
 import logging
 import re
+from collections.abc import Callable, Collection, Iterator
+from typing import IO, Any
 from xml.sax import SAXParseException
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
+from ovaflow.reading.instances import Reading, TextInstance
+from ovaflow.reading.streams import RecordFile
 
-_CHUNK = 1 << 16
-_BETWEEN = b"\0\x1a \r\n"
-"""What programs write between records, and after the last one."""
+_CHUNK_BYTES = 1 << 16
+_BETWEEN_RECORDS = b"\0\x1a \r\n"
+"""Bytes that programs write between records, and after the last one."""
 _COLUMN = re.compile(r"(\d{3})(?:\$([a-z0-9]+))?")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SUBDIVISIONS = "vxyz"
 _NO_HEADING = "eiuw"
-"""Letters of a heading that are no part of its name: roles, affiliations, control."""
-_AGAIN = "export it again, as MARC 21 or MARCXML"
+"""Codes of a heading's subfields that are no part of its name: roles, affiliations, control."""
+_MAIN_HEADING = frozenset(_LETTERS) - frozenset(_NO_HEADING + _SUBDIVISIONS)
+_EXPORT_AGAIN = "export it again, as MARC 21 or MARCXML"
 
 
-def _pymarc():
+def _import_pymarc() -> Any:
     try:
         import pymarc.marcxml
     except ImportError:
@@ -29,38 +35,40 @@ def _pymarc():
     return pymarc
 
 
-def read(file, reading):
-    pymarc = _pymarc()
+def read(file: RecordFile, reading: Reading) -> Iterator[TextInstance]:
+    """Yield the instances of a binary file."""
+    pymarc = _import_pymarc()
     number = 0
     with file.bytes() as stream:
-        while head := _next_head(stream):
+        while length := _read_length(stream):
             number += 1
             try:
-                chunk = head + stream.read(max(int(head) - len(head), 0))
+                chunk = length + stream.read(max(int(length) - len(length), 0))
                 if chunk[-1:] != b"\x1d":
                     raise ValueError("it does not end where its leader says")
-                record = _record(chunk, reading, pymarc.Record)
+                record = _decode_record(chunk, reading, pymarc.Record)
             except (pymarc.exceptions.PymarcException, ValueError) as error:
                 message = f"record {number} is damaged ({error})"
-                raise InputError(message, path=file.name, remedy=_AGAIN) from None
-            yield _instance(record, reading, file.name, number)
+                raise InputError(message, path=file.name, remedy=_EXPORT_AGAIN) from None
+            yield _make_instance(record, reading, file.name, number)
     if number == 0:
-        raise InputError("has no records", path=file.name, remedy=_AGAIN)
+        raise InputError("has no records", path=file.name, remedy=_EXPORT_AGAIN)
 
 
-def _next_head(stream):
-    """The five digits of a record's length; empty at the end."""
-    head = b""
+def _read_length(stream: IO) -> bytes:
+    """Read the five digits of a record's length; empty at the end."""
+    length = b""
     block = b"-"
-    while len(head) < 5 and block:
-        block = stream.read(5 - len(head))
-        head = (head + block).lstrip(_BETWEEN)
-    return head
+    while len(length) < 5 and block:
+        block = stream.read(5 - len(length))
+        length = (length + block).lstrip(_BETWEEN_RECORDS)
+    return length
 
 
-def _record(chunk, reading, make):
-    """A record in UTF-8 or MARC-8; many in UTF-8 do not say so, and bytes of MARC-8 are none by
-    chance.
+def _decode_record(chunk: bytes, reading: Reading, make_record: Callable[..., Any]) -> Any:
+    """Decode a record in UTF-8 or MARC-8.
+
+    Many in UTF-8 do not say so, and MARC-8 is not valid UTF-8 by chance.
     """
     try:
         chunk.decode()
@@ -68,121 +76,148 @@ def _record(chunk, reading, make):
         is_utf8 = b"\x1b" not in chunk
     except UnicodeDecodeError:
         is_utf8 = False
-        reading.counts["records_not_in_utf8"] += chunk[9:10] == b"a"
-    return make(chunk, force_utf8=is_utf8, hide_utf8_warnings=True, utf8_handling="replace")
+        says_utf8 = chunk[9:10] == b"a"
+        reading.counts["records_not_in_utf8"] += int(says_utf8)
+    return make_record(chunk, force_utf8=is_utf8, hide_utf8_warnings=True, utf8_handling="replace")
 
 
-def read_xml(file, reading):
-    marcxml = _pymarc().marcxml
+def read_xml(file: RecordFile, reading: Reading) -> Iterator[TextInstance]:
+    """Yield the instances of a file of MARCXML."""
+    number = 0
+    for record in _parse_xml(file):
+        # other formats have elements of this name, without fields
+        if record.fields:
+            number += 1
+            yield _make_instance(record, reading, file.name, number)
+    if number == 0:
+        raise InputError(
+            "has no MARC records",
+            path=file.name,
+            remedy="export MARCXML, or give another format",
+        )
+
+
+def _parse_xml(file: RecordFile) -> Iterator[Any]:
+    """Yield pymarc's records of a file of MARCXML, chunk by chunk."""
+    marcxml = _import_pymarc().marcxml
 
     class Handler(marcxml.XmlHandler):
-        def endElementNS(self, name, qname) -> None:
-            # pymarc refuses those of another length, and nothing depends on them
+        def endElementNS(self, name: tuple[str, str], qname: str) -> None:
+            # pymarc refuses leaders of another length, and nothing depends on them
             if name[1] != "leader":
                 super().endElementNS(name, qname)
 
-    parser = marcxml.make_parser()
     handler = Handler()
-    number = 0
+    parser = marcxml.make_parser()
     parser.setFeature(marcxml.feature_namespaces, 1)
     parser.setContentHandler(handler)
     with file.bytes() as stream:
         block = b"-"
         while block:
-            block = stream.read(_CHUNK)
+            block = stream.read(_CHUNK_BYTES)
             try:
-                parser.feed(block) if block else parser.close()
+                if block:
+                    parser.feed(block)
+                else:
+                    parser.close()
             except SAXParseException as error:
                 message = f"not valid XML ({error.getMessage()})"
                 line = error.getLineNumber()
-                raise InputError(message, path=file.name, line=line, remedy=_AGAIN) from None
+                raise InputError(message, path=file.name, line=line, remedy=_EXPORT_AGAIN) from None
             except KeyError as error:
                 message = f"a field or subfield has no {error.args[0][1]}"
-                raise InputError(
-                    message, path=file.name, line=parser.getLineNumber(), remedy=_AGAIN
-                ) from None
-            # other formats have elements of this name, without fields
-            records = [record for record in handler.records if record.fields]
+                line = parser.getLineNumber()
+                raise InputError(message, path=file.name, line=line, remedy=_EXPORT_AGAIN) from None
+            records = list(handler.records)
             handler.records.clear()
-            for number, record in enumerate(records, number + 1):  # noqa: B020
-                yield _instance(record, reading, file.name, number)
-    if number == 0:
-        message = "has no MARC records"
-        remedy = "export MARCXML, or give another format"
-        raise InputError(message, path=file.name, remedy=remedy)
+            yield from records
 
 
-def _instance(record, reading, path, number):
-    for column in reading.required:
+def _make_instance(record: Any, reading: Reading, path: StrPath, number: int) -> TextInstance:
+    """Make the instance of a record from the fields that are columns."""
+    required = reading.required
+    for column in required:
         if not _COLUMN.fullmatch(column):
-            message = f"{column!r} is not a field of MARC"
             raise InputError(
-                message, path=path, remedy="name fields such as 245, or subfields such as 650$a"
+                f"{column!r} is not a field of MARC",
+                path=path,
+                remedy="name fields such as 245, or subfields such as 650$a",
             )
-    reading.seen.setdefault("columns", {}).update(
-        dict.fromkeys(field.tag for field in record.fields)
-    )
+    tags = dict.fromkeys(field.tag for field in record.fields)
+    reading.seen.setdefault("columns", {}).update(tags)
     reading.seen["labels"] = "headings, each told apart by its identifier ($0) if it has one"
-    fields = [_text(record, column) for column in reading.texts]
-    fields += [_labels(record, column, reading) for column in reading.labels]
-    fields += [_text(record, column) for column in reading.required[len(fields) :]]
+    contents: list[Any] = [_join_field(record, column) for column in reading.texts]
+    contents += [_collect_labels(record, column, reading) for column in reading.labels]
+    contents += [_join_field(record, column) for column in required[len(contents) :]]
     if reading.id_column is None:
-        fields += [
-            _text(record, column)
-            for column in (*filter(_COLUMN.fullmatch, reading.optional), "001")
-        ]
-    return reading.instance([field or None for field in fields], path, row=number)
+        id_columns = [column for column in reading.optional if _COLUMN.fullmatch(column)]
+        contents += [_join_field(record, column) for column in (*id_columns, "001")]
+    fields = [content or None for content in contents]
+    return reading.make_instance(fields, path, row=number)
 
 
-def _text(record, column):
-    """The contents of a field: of its letters, which are not for machines, or of some subfields."""
-    tag, codes = _COLUMN.fullmatch(column).groups()
+def _split_column(column: str) -> tuple[str, str | None]:
+    """Split a column into its tag and the codes of its subfields, if it names some."""
+    match = _COLUMN.fullmatch(column)
+    assert match is not None
+    return match[1], match[2]
+
+
+def _join_field(record: Any, column: str) -> str:
+    """Join the contents of a field: of some subfields, or of those with letters.
+
+    Subfields with digits are for machines.
+    """
+    tag, codes = _split_column(column)
     parts = []
     for field in record.get_fields(tag):
         if field.control_field:
             parts.append(field.data)
         else:
-            parts += _subfields(field, codes or _LETTERS)
+            parts += _select_subfields(field, codes or _LETTERS)
     return " ".join(parts)
 
 
-def _labels(record, column, reading):
-    """Headings, those of an identifier by the same name each; or what some subfields have."""
-    tag, codes = _COLUMN.fullmatch(column).groups()
+def _collect_labels(record: Any, column: str, reading: Reading) -> list[str]:
+    """Collect headings, one name for each identifier, or the contents of some subfields."""
+    tag, codes = _split_column(column)
     labels = []
     for field in record.get_fields(tag):
         if codes and len(codes) > 1:
-            labels.append(" ".join(_subfields(field, codes)))
+            labels.append(" ".join(_select_subfields(field, codes)))
         elif codes or len(field.get_subfields("a")) > 1:
-            # terms of their own, as in 653
-            labels += map(_trimmed, _subfields(field, codes or "a"))
+            # each is a term of its own, as in 653
+            labels += [_trim_name(name) for name in _select_subfields(field, codes or "a")]
         else:
-            labels.append(_heading(field, reading))
+            labels.append(_make_heading(field, reading))
     return labels
 
 
-def _heading(field, reading):
-    main = " ".join(_subfields(field, set(_LETTERS) - set(_NO_HEADING + _SUBDIVISIONS)))
-    name = " -- ".join(filter(None, map(_trimmed, [main, *_subfields(field, _SUBDIVISIONS)])))
-    identifiers = list(filter(None, map(str.strip, field.get_subfields("0"))))
+def _make_heading(field: Any, reading: Reading) -> str:
+    """Make the heading of a field, with subdivisions: the name of its identifier, if any."""
+    main = " ".join(_select_subfields(field, _MAIN_HEADING))
+    parts = [_trim_name(part) for part in (main, *_select_subfields(field, _SUBDIVISIONS))]
+    name = " -- ".join(part for part in parts if part)
+    identifiers = [each.strip() for each in field.get_subfields("0") if each.strip()]
     reading.counts["headings"] += 1
     if not identifiers:
         reading.counts["headings_without_identifier"] += 1
         return name
-    identifier = next((each for each in identifiers if each.startswith("http")), identifiers[0])
-    return reading.identified.name_of(identifier, name or identifier)
+    addresses = [each for each in identifiers if each.startswith("http")]
+    identifier = addresses[0] if addresses else identifiers[0]
+    return reading.identified.get_name(identifier, name or identifier)
 
 
-def _subfields(field, codes):
-    return [each.value.strip() for each in field.subfields if each.code in codes]
+def _select_subfields(field: Any, codes: Collection[str]) -> list[str]:
+    return [subfield.value.strip() for subfield in field.subfields if subfield.code in codes]
 
 
-def _trimmed(name):
-    """A name without the punctuation that catalogues put between parts; initials keep their full
-    stop.
-    """
+def _trim_name(name: str) -> str:
+    """Remove the punctuation that catalogues put between parts; initials keep their full stop."""
     name = name.strip().rstrip(" ,;:/")
-    return name if _INITIAL.search(name) else name.rstrip(" .")
+    if _INITIAL.search(name):
+        return name
+    return name.rstrip(" .")
 
 
 _INITIAL = re.compile(r"\b\w\.$")

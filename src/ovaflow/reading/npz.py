@@ -4,49 +4,72 @@ import re
 import tokenize
 import zipfile
 import zlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.reading.declared_sizes import require_plausible_size
 from ovaflow.reading.sparse_text import ID_LIMIT, LABEL_LIMIT
-from ovaflow.reading.streams import open_seekable
-from ovaflow.sparse.csr import from_scipy
+from ovaflow.reading.streams import RecordFile, open_seekable
+from ovaflow.sparse.csr import CSR, from_scipy
 
 UNREADABLE_MATRIX_ERRORS = (
-    *(ValueError, LookupError, TypeError, AttributeError, RuntimeError, OSError, EOFError),
-    *(zipfile.BadZipFile, zlib.error, tokenize.TokenError, SyntaxError),
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    OSError,
+    EOFError,
+    zipfile.BadZipFile,
+    zlib.error,
+    tokenize.TokenError,
+    SyntaxError,
 )
-"""What NumPy and SciPy raise for files that are not matrices, or are encrypted."""
+"""Errors of NumPy and SciPy for files that are not matrices, or are encrypted."""
 _LETTER_X = re.compile(r"(.*)(?<![a-zA-Z0-9])X(?![a-zA-Z0-9])")
-_BLOCK = 1 << 20
+_BLOCK_ENTRIES = 1 << 20
 """Entries of an array that are made sparse together."""
-_ROWS = 512
-"""Instances that are asked about together."""
+_BATCH_ROWS = 512
+"""Instances of a batch."""
 
 
-def read(paths, labels_paths, first=None):
-    """How features are numbered, which there is nothing to say about, and (X, Y) of each pair of
-    files.
+def read(
+    paths: Sequence[StrPath], labels_paths: Sequence[StrPath | None], first: int | None = None
+) -> tuple[dict[str, int], list[tuple[CSR, CSR]]]:
+    """Read pairs of files.
+
+    Returns
+    -------
+    numbering : dict
+        Empty: features of matrices are numbered from 0.
+    pairs : list
+        (X, Y) of each pair of files.
     """
-    return {}, [read_pair(*pair) for pair in zip(paths, labels_paths, strict=True)]
+    pairs = []
+    for path, labels_path in zip(paths, labels_paths, strict=True):
+        pairs.append(read_pair(path, labels_path))
+    return {}, pairs
 
 
-def batches(file, n_features, first):
-    """Features of some instances at a time."""
+def batches(file: RecordFile, n_features: int, first: int) -> Iterator[CSR]:
+    """Yield the features of some instances at a time."""
     X = read_matrix(file.path)
     if X.n_columns != n_features:
         message = f"{X.n_columns} features, the model has {n_features}"
         raise InputError(message, path=file.name, remedy="give instances of its features")
-    for low in range(0, X.n_rows, _ROWS):
-        yield X.part(low, min(low + _ROWS, X.n_rows))
+    for low in range(0, X.n_rows, _BATCH_ROWS):
+        yield X.part(low, min(low + _BATCH_ROWS, X.n_rows))
 
 
-def read_pair(path, labels_path=None):
-    """X (n, d) and Y (n, l), whose file is by default named like that of X, with a Y."""
-    labels_path = _labels_file(path) if labels_path is None else labels_path
+def read_pair(path: StrPath, labels_path: StrPath | None = None) -> tuple[CSR, CSR]:
+    """Read X (n, d) and Y (n, l), whose file is by default named like that of X, with a Y."""
+    if labels_path is None:
+        labels_path = _find_labels_file(path)
     X = read_matrix(path)
     Y = read_matrix(labels_path, LABEL_LIMIT)
     if X.n_rows != Y.n_rows:
@@ -56,24 +79,28 @@ def read_pair(path, labels_path=None):
     return X, Y
 
 
-def _require_ones(Y, path) -> None:
-    """Refuse labels that are not merely there or absent: votes, weights, and -1 for absent ones."""
+def _require_ones(Y: CSR, path: StrPath) -> None:
+    """Refuse labels of other values than 1: votes, weights, and -1 for absent ones."""
     others = np.flatnonzero(Y.data != 1)
     if len(others):
         place = others[0]
         row = np.searchsorted(Y.indptr, place, "right")
         value = Y.data[place]
-        message = f"row {row} of the labels has {value:g} for label {Y.indices[place]}, labels are 1, or 0 if absent"
-        remedy = "write for example Y > 0 with scipy.sparse.save_npz or numpy.save"
-        raise InputError(message, path=path, remedy=remedy)
+        raise InputError(
+            f"row {row} of the labels has {value:g} for label {Y.indices[place]}, "
+            "labels are 1, or 0 if absent",
+            path=path,
+            remedy="write for example Y > 0 with scipy.sparse.save_npz or numpy.save",
+        )
 
 
-def _labels_file(path):
-    """The file in whose name the last X that is not part of a word is a Y, as ``Y.trn.npz`` for
-    ``X.trn.npz``.
+def _find_labels_file(path: StrPath) -> Path:
+    """Find the labels of a file of features, such as ``Y.trn.npz`` for ``X.trn.npz``.
+
+    In its name the last X that is not part of a word is a Y.
     """
-    name, replaced = _LETTER_X.subn(r"\1Y", Path(path).name, count=1)
-    if not replaced:
+    name, n_replaced = _LETTER_X.subn(r"\1Y", Path(path).name, count=1)
+    if not n_replaced:
         raise InputError(
             "cannot tell where its labels are",
             path=path,
@@ -82,27 +109,19 @@ def _labels_file(path):
     return Path(path).with_name(name)
 
 
-def read_matrix(path, most_columns=ID_LIMIT):
-    """A matrix of finite numbers, without zeros."""
+def read_matrix(path: StrPath, max_columns: int = ID_LIMIT) -> CSR:
+    """Read a matrix of finite numbers, without zeros."""
     with open_seekable(path) as stream:
         try:
-            matrix = _matrix(stream)
-            if scipy.sparse.issparse(matrix):
-                require_plausible_size(matrix.shape[0], "rows", matrix.nnz, path)
-            if (
-                len(matrix.shape) != 2
-                or matrix.shape[1] > most_columns
-                or matrix.dtype.kind not in "biuf"
-            ):
-                raise ValueError(f"shape {matrix.shape}, type {matrix.dtype}")
-            return _canonical(_blockwise(matrix) if isinstance(matrix, np.ndarray) else matrix)
+            return _convert_matrix(_load_matrix(stream), path, max_columns)
         except UNREADABLE_MATRIX_ERRORS as error:
             reason = str(error)[:300] or type(error).__name__
             message = f"not a matrix of scipy.sparse.save_npz or numpy.save ({reason})"
             raise InputError(message, path=path, remedy="write it with one of these") from None
 
 
-def _matrix(stream):
+def _load_matrix(stream: BinaryIO) -> Any:
+    """Load an array or a sparse matrix."""
     loaded = np.load(stream, allow_pickle=False)
     if isinstance(loaded, np.ndarray):
         return loaded
@@ -112,21 +131,34 @@ def _matrix(stream):
     return scipy.sparse.load_npz(stream)
 
 
-def _blockwise(array):
-    """A dense array made sparse by blocks of rows: as a whole SciPy would take several times its
-    memory.
+def _convert_matrix(matrix: Any, path: StrPath, max_columns: int) -> CSR:
+    """Check the size and type of a matrix, and convert it."""
+    if scipy.sparse.issparse(matrix):
+        require_plausible_size(matrix.shape[0], "rows", matrix.nnz, path)
+    is_matrix = len(matrix.shape) == 2 and matrix.shape[1] <= max_columns
+    if not is_matrix or matrix.dtype.kind not in "biuf":
+        raise ValueError(f"shape {matrix.shape}, type {matrix.dtype}")
+    if isinstance(matrix, np.ndarray):
+        matrix = _make_sparse(matrix)
+    return _canonicalize(matrix)
+
+
+def _make_sparse(array: np.ndarray) -> scipy.sparse.csr_array:
+    """Make a dense array sparse by blocks of rows.
+
+    SciPy would take several times its memory for all rows at once.
     """
-    height = _BLOCK // max(array.shape[1], 1) + 1
+    height = _BLOCK_ENTRIES // max(array.shape[1], 1) + 1
+    blocks = []
     with np.errstate(over="ignore"):
-        parts = (
-            array[low : low + height].astype(np.float32)
-            for low in range(0, max(len(array), 1), height)
-        )
-        return scipy.sparse.vstack([scipy.sparse.csr_array(part) for part in parts], format="csr")
+        for low in range(0, max(len(array), 1), height):
+            block = array[low : low + height].astype(np.float32)
+            blocks.append(scipy.sparse.csr_array(block))
+        return scipy.sparse.vstack(blocks, format="csr")
 
 
-def _canonical(matrix):
-    """CSR without zeros; a damaged file must not reach SciPy's unchecked loops."""
+def _canonicalize(matrix: Any) -> CSR:
+    """Convert to CSR without zeros; a damaged file must not reach SciPy's unchecked loops."""
     if hasattr(matrix, "indptr"):
         matrix.check_format(full_check=True)
     with np.errstate(over="ignore"):

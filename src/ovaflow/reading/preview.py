@@ -1,250 +1,368 @@
-"""A first look at files of texts: how their labels are to be read, and what a person should see of
-it.
-"""
+"""Preview of text files: decide by their first records how labels are to be read."""
 
 import re
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ovaflow.console.errors import InputError
-from ovaflow.reading.cells import LABELS_ARE_NAMES, LABELS_ARE_ONE_HOT, find_name_keys, parse_truth
+from ovaflow.console.errors import InputError, StrPath
+from ovaflow.reading.cells import (
+    LABELS_ARE_NAMES,
+    LABELS_ARE_ONE_HOT,
+    find_name_keys,
+    parse_truth,
+)
 from ovaflow.reading.columns import normalize_column_name
-from ovaflow.reading.instances import Reading, TextInstance, unreadable_cell_error
+from ovaflow.reading.formats import Format
+from ovaflow.reading.instances import (
+    Reading,
+    RecordCells,
+    TextInstance,
+    unreadable_cell_error,
+)
 from ovaflow.reading.streams import RecordFile
 
 PREVIEWED_RECORDS = 1000
-"""How many records of the first file are looked at; of each further file it is a few."""
-_OF_FURTHER = 50
+"""Records of the first file that are previewed."""
+_PREVIEWED_OF_FURTHER_FILES = 50
 
 
 @dataclass(frozen=True)
 class Preview:
-    """How files are read, what was decided about it, and the first records as read.
+    """The decisions about reading some files, and the first records read so.
 
-    ``settings`` are those that would say the same.
+    Parameters
+    ----------
+    reading : Reading
+    settings : dict
+        Settings that make the same decisions.
+    paths : list of Path
+    instances : list of TextInstance
+        The first records of the first file.
     """
 
     reading: Reading
-    settings: dict
-    paths: list = field(default_factory=list)
+    settings: dict[str, Any]
+    paths: list[Path] = field(default_factory=list)
     instances: list[TextInstance] = field(default_factory=list)
 
 
 class _Row(NamedTuple):
-    """A record before its cells are understood, as readers give it to :meth:`Reading.instance`."""
+    """A record before its cells are parsed: what a reader passes to :meth:`Reading.make_instance`."""
 
     fields: list
-    texts: list
-    labels: list
+    cells: RecordCells
     path: Path
     line: int | None
     row: int | None
-    place: str | None
+    location: str | None
 
-    def understood(self, function):
-        """What a function makes of the cells of labels."""
+    def parse_labels(self, function: Callable[[Any], Any]) -> list:
+        """Call a function with each cell of labels; its errors name the record."""
         try:
-            return [function(content) for content in self.labels]
+            return [function(content) for content in self.cells.labels]
         except ValueError as error:
             raise unreadable_cell_error(error, self.path, self.line, self.row) from None
 
-    def instance(self, reading):
-        return reading.instance(self.fields, self.path, self.line, self.row, self.place)
+    def make_instance(self, reading: Reading) -> TextInstance:
+        return reading.make_instance(self.fields, self.path, self.line, self.row, self.location)
 
 
-class _Cells(Reading):
-    """Collects cells instead of making instances."""
+class _RowReading(Reading):
+    """A reading that collects rows instead of instances."""
 
-    def instance(self, fields, path, line=None, row=None, place=None):
-        n_texts, end, _ = self._ends
-        return _Row(fields, fields[:n_texts], fields[n_texts:end], path, line, row, place)
+    def make_instance(  # type: ignore[override]
+        self,
+        fields: list,
+        path: Path,
+        line: int | None = None,
+        row: int | None = None,
+        location: str | None = None,
+    ) -> _Row:
+        return _Row(fields, self.divide_fields(fields), path, line, row, location)
 
 
-def preview_files(paths, kind, reading):
-    """Look at the beginnings of some files, all of which must be readable."""
+def preview_files(paths: Sequence[StrPath], kind: Format, reading: Reading) -> Preview:
+    """Preview the beginnings of some files, all of which must be readable.
+
+    Parameters
+    ----------
+    paths : sequence of paths
+    kind : Format
+        The format of all files.
+    reading : Reading
+        The decisions of the settings.
+    """
     if paths and kind.has_columns and max(len(reading.texts), len(reading.labels)) > 1:
-        reading = _with_commas(paths[0], kind, reading)
-    cells = _Cells(**{name: getattr(reading, name) for name in reading.__dataclass_fields__})
-    rows = []
-    first = 0
-    seen = {}
-    for path in paths:
-        rows += islice(
-            kind.read(RecordFile(path, reading.encoding), cells),
-            _OF_FURTHER if first else PREVIEWED_RECORDS,
-        )
-        first = first or len(rows)
-        seen = seen or dict(cells.seen)
+        reading = _join_names_with_commas(paths[0], kind, reading)
+    rows, n_first, seen = _read_rows(paths, kind, reading)
     if not reading.vectors:
         _refuse_vectors(rows, reading)
-    listed = [row.understood(reading.listed) for row in rows]
+    cells_by_row = [row.parse_labels(reading.parse_cell) for row in rows]
     settings = {}
-    if reading.label_key is None and (key := _key_of_names(rows, listed)) is not None:
-        settings["label_key"] = key
-    if reading.labels_are == "auto" and _is_one_hot(reading, rows, listed):
+    if reading.label_key is None:
+        key = _find_name_key(rows, cells_by_row)
+        if key is not None:
+            settings["label_key"] = key
+    if reading.labels_are == "auto" and _is_one_hot(reading, rows, cells_by_row):
         settings["labels_are"] = LABELS_ARE_ONE_HOT
     decided = replace(reading, seen=seen, **settings)
     if decided.labels_are != LABELS_ARE_ONE_HOT:
-        names = chain.from_iterable(
-            row.understood(lambda content: list(decided.split_labels(content))) for row in rows
-        )
-        decided = replace(decided, whole_numbers=_are_whole(chain.from_iterable(names)))
+        decided = replace(decided, whole_numbers=_has_whole_numbers(rows, decided))
     if not kind.has_columns:
-        for _, of_file in groupby(rows, lambda row: row.path):
-            _require_order(list(of_file))
-    instances = [row.instance(decided) for row in rows[:first]]
-    return Preview(decided, settings, list(map(Path, paths)), instances)
+        for _, rows_of_file in groupby(rows, lambda row: row.path):
+            _require_order(list(rows_of_file))
+    instances = [row.make_instance(decided) for row in rows[:n_first]]
+    return Preview(decided, settings, [Path(path) for path in paths], instances)
 
 
-def add_weights(look, kind, column):
-    """The same look at records with their weights, which only the first file, one for training,
-    must have.
+def _read_rows(
+    paths: Sequence[StrPath], kind: Format, reading: Reading
+) -> tuple[list[_Row], int, dict[str, Any]]:
+    """Read the first rows of some files.
+
+    Returns
+    -------
+    rows : list of _Row
+    n_first : int
+        Number of rows of the first file that has any.
+    seen : dict
+        What the reader found in the first file.
     """
-    reading = replace(look.reading, weight_column=column)
-    path = look.paths[0]
-    instances = list(
-        islice(kind.read(RecordFile(path, reading.encoding), reading), PREVIEWED_RECORDS)
+    row_reading = _RowReading(
+        **{each.name: getattr(reading, each.name) for each in fields(reading)}
     )
-    return replace(look, reading=reading, instances=instances)
+    rows: list[_Row] = []
+    n_first = 0
+    seen: dict[str, Any] = {}
+    for path in paths:
+        n_rows = _PREVIEWED_OF_FURTHER_FILES if n_first else PREVIEWED_RECORDS
+        rows += islice(kind.read(RecordFile(path, reading.encoding), row_reading), n_rows)
+        if not n_first:
+            n_first = len(rows)
+        if not seen:
+            seen = dict(row_reading.seen)
+    return rows, n_first, seen
 
 
-def _refuse_vectors(rows, reading) -> None:
+def add_weights(preview: Preview, kind: Format, column: str) -> Preview:
+    """Preview the same records with their weights.
+
+    Only the first file, one for training, must have a column of weights.
+    """
+    reading = replace(preview.reading, weight_column=column)
+    file = RecordFile(preview.paths[0], reading.encoding)
+    instances = list(islice(kind.read(file, reading), PREVIEWED_RECORDS))
+    return replace(preview, reading=reading, instances=instances)
+
+
+def _refuse_vectors(rows: list[_Row], reading: Reading) -> None:
     """Refuse columns of texts that hold lists of numbers."""
     for row in rows:
-        for name, content in zip(reading.texts, row.texts, strict=True):
-            if (
-                isinstance(content, list)
-                and len(content) > 1
-                and all(isinstance(each, float) for each in content)
-            ):
-                message = f"the column {name!r} holds vectors, not texts"
+        for name, content in zip(reading.texts, row.cells.texts, strict=True):
+            if _is_vector(content):
                 raise InputError(
-                    message, path=row.path, line=row.line, remedy=f"set vector_column: {name}"
+                    f"the column {name!r} holds vectors, not texts",
+                    path=row.path,
+                    line=row.line,
+                    remedy=f"set vector_column: {name}",
                 )
 
 
-def _with_commas(path, kind, reading):
-    """A reading in which names of columns are whole that have commas of their own."""
-    others = dict.fromkeys(("id_column", "group_column", "time_column"))
-    header = replace(reading, texts=[], labels=[], beside=(), default_ids=(), **others)
-    next(kind.read(RecordFile(path, reading.encoding), header), None)
-    columns = {normalize_column_name(name): name for name in header.seen.get("columns", ())}
-    names = {part: _whole(getattr(reading, part), columns) for part in ("texts", "labels")}
-    return replace(reading, **names)
+def _is_vector(content: Any) -> bool:
+    if not isinstance(content, list) or len(content) < 2:
+        return False
+    return all(isinstance(each, float) for each in content)
 
 
-def _whole(names, columns):
-    """Names; neighbours that are a column only when they are joined are one."""
-    whole = []
+def _join_names_with_commas(path: StrPath, kind: Format, reading: Reading) -> Reading:
+    """Join names of columns that were divided at commas of their own, as the header has them."""
+    header_reading = replace(
+        reading,
+        texts=[],
+        labels=[],
+        feature_columns=(),
+        default_ids=(),
+        id_column=None,
+        group_column=None,
+        time_column=None,
+    )
+    next(kind.read(RecordFile(path, reading.encoding), header_reading), None)
+    columns = {}
+    for name in header_reading.seen.get("columns", ()):
+        columns[normalize_column_name(name)] = name
+    return replace(
+        reading,
+        texts=_join_neighbours(reading.texts, columns),
+        labels=_join_neighbours(reading.labels, columns),
+    )
+
+
+def _join_neighbours(names: list[str], columns: dict[str, str]) -> list[str]:
+    """Join neighbouring names that are a column only together.
+
+    Parameters
+    ----------
+    names : list of str
+    columns : dict
+        Names in the header by their normalized forms.
+    """
+    joined_names = []
     while names:
-        lengths = [1, *range(len(names), 1, -1)]
-        n = next((n for n in lengths if normalize_column_name(",".join(names[:n])) in columns), 1)
-        whole.append(names[0] if n == 1 else columns[normalize_column_name(",".join(names[:n]))])
-        names = names[n:]
-    return whole
+        n_joined = 1
+        # a name alone is tried first, then the longest
+        for n in (1, *range(len(names), 1, -1)):
+            if normalize_column_name(",".join(names[:n])) in columns:
+                n_joined = n
+                break
+        name = names[0]
+        if n_joined > 1:
+            name = columns[normalize_column_name(",".join(names[:n_joined]))]
+        joined_names.append(name)
+        names = names[n_joined:]
+    return joined_names
 
 
-def _key_of_names(rows, listed):
-    """The key of the name in labels that are objects; None where they are none."""
-    keys = find_name_keys([content for contents in listed for content in contents])
-    if keys is None or len(keys) == 1:
-        return keys and keys[0]
-    remedy = f"say which key has the name: set label_key to one of {', '.join(map(repr, keys))}"
-    if not keys:
-        remedy = "set label_key to the key of the name; if none has it, write the labels as a list of names"
-    first = next(contents for contents in listed if any(contents))
+def _find_name_key(rows: list[_Row], cells_by_row: list[list]) -> str | None:
+    """Find the key of the name in labels that are objects; None where they are not."""
+    keys = find_name_keys(list(chain.from_iterable(cells_by_row)))
+    if keys is None:
+        return None
+    if len(keys) == 1:
+        return keys[0]
+    if keys:
+        options = ", ".join(repr(key) for key in keys)
+        remedy = f"say which key has the name: set label_key to one of {options}"
+    else:
+        remedy = (
+            "set label_key to the key of the name; "
+            "if none has it, write the labels as a list of names"
+        )
+    first = next(cells for cells in cells_by_row if any(cells))
     message = f"labels are objects, such as {first[0]!r:.100}"
     raise InputError(message, path=rows[0].path, line=rows[0].line, remedy=remedy)
 
 
-def _is_one_hot(reading, rows, listed):
-    """Whether labels are truth values: in several columns, or in lists of one length in which ids
-    would repeat.
+def _is_one_hot(reading: Reading, rows: list[_Row], cells_by_row: list[list]) -> bool:
+    """Tell whether labels are truth values.
+
+    They are in several columns, or in lists of one length in which ids would repeat.
     """
     if len(reading.labels) > 1:
-        truths = [parse_truth(content) for row in rows for content in row.labels]
+        truths = []
+        for row in rows:
+            truths += [parse_truth(content) for content in row.cells.labels]
         if None not in truths:
             return any(truths)
         _require_names(rows)
-    lists = [
-        content
-        for contents in listed
-        for content in contents
-        if isinstance(content, list) and content
-    ]
-    if len({len(each) for each in lists}) != 1 or not all(
-        _is_flag(label) for each in lists for label in each
-    ):
+    lists = []
+    for cells in cells_by_row:
+        lists += [content for content in cells if isinstance(content, list) and content]
+    if len({len(labels) for labels in lists}) != 1:
         return False
-    return any(len(set(map(parse_truth, each))) < len(each) for each in lists)
+    for labels in lists:
+        if not all(_is_flag(label) for label in labels):
+            return False
+    return any(_repeats_a_truth(labels) for labels in lists)
 
 
-def _require_names(rows) -> None:
-    """Refuse columns of votes, weights or other words for yes and no, which occur in several
-    columns of a record.
-    """
-    filled = [[str(each) for each in row.labels if each not in (None, "")] for row in rows]
-    several = [each for each in filled if len(each) > 1]
-    again = sum(len(set(each)) < len(each) for each in several)
-    odd = [each for each in chain.from_iterable(filled) if _WEIGHT.fullmatch(each)]
-    if again > len(several) / 2 or len(odd) > len(rows) / 2:
-        values = ", ".join(islice(dict.fromkeys(chain(odd, *filled)), _SHOWN))
-        message = f"columns of labels hold the same values, such as {values:.60}, which are neither yes nor no"
-        remedy = f"write 1 where a column's label is meant, else 0; or set labels_are: {LABELS_ARE_NAMES} if the values are labels"
-        raise InputError(message, path=rows[0].path, line=rows[0].line, remedy=remedy)
-
-
-_WEIGHT = re.compile(r"-\d.*|\d*\.\d*[1-9]\d*(e-?\d+)?")
-_SHOWN = 4
-
-
-def _is_flag(label):
+def _is_flag(label: Any) -> bool:
     return label not in ("", None) and parse_truth(label) is not None
 
 
+def _repeats_a_truth(labels: list) -> bool:
+    truths = {parse_truth(label) for label in labels}
+    return len(truths) < len(labels)
+
+
+def _require_names(rows: list[_Row]) -> None:
+    """Refuse columns of votes, of weights, or of other words for yes and no.
+
+    Their values occur in several columns of a record.
+    """
+    filled = []
+    for row in rows:
+        filled.append([str(each) for each in row.cells.labels if each not in (None, "")])
+    several = [values for values in filled if len(values) > 1]
+    n_repeating = sum(len(set(values)) < len(values) for values in several)
+    weights = [value for value in chain.from_iterable(filled) if _WEIGHT.fullmatch(value)]
+    if n_repeating > len(several) / 2 or len(weights) > len(rows) / 2:
+        different = dict.fromkeys(chain(weights, chain.from_iterable(filled)))
+        values = ", ".join(islice(different, _SHOWN_VALUES))
+        raise InputError(
+            f"columns of labels hold the same values, such as {values:.60}, "
+            "which are neither yes nor no",
+            path=rows[0].path,
+            line=rows[0].line,
+            remedy="write 1 where a column's label is meant, else 0; "
+            f"or set labels_are: {LABELS_ARE_NAMES} if the values are labels",
+        )
+
+
+_WEIGHT = re.compile(r"-\d.*|\d*\.\d*[1-9]\d*(e-?\d+)?")
+_SHOWN_VALUES = 4
 _DECIMAL = re.compile(r"-?\d+\.(\d+)")
 
 
-def _are_whole(names):
-    """Whether numbers with a point are whole ones, as tables with gaps write them: 3.0 for 3."""
-    decimals = filter(None, map(_DECIMAL.fullmatch, map(str.strip, names)))
-    return {number[1].strip("0") for number in decimals} == {""}
+def _has_whole_numbers(rows: Iterable[_Row], reading: Reading) -> bool:
+    """Tell whether all decimals among labels are whole: 3.0 for 3, as tables with gaps have them."""
+    fractions = set()
+    for row in rows:
+        for names in row.parse_labels(lambda content: list(reading.split_labels(content))):
+            for name in names:
+                decimal = _DECIMAL.fullmatch(name.strip())
+                if decimal:
+                    fractions.add(decimal[1].strip("0"))
+    return fractions == {""}
 
 
-def _require_order(rows):
-    """Refuse lines that hold something else than labels, a tab and a text."""
-    pairs = [
-        (*row.texts, *row.labels, row.path, row.line)
-        for row in rows
-        if isinstance(row.labels[0], str)
-    ]
-    if len(pairs) < _ENOUGH:
+def _require_order(rows: list[_Row]) -> None:
+    """Refuse lines that hold something other than labels, a tab and a text."""
+    rows = [row for row in rows if isinstance(row.cells.labels[0], str)]
+    if len(rows) < _FEWEST_LINES:
         return
-    texts, labels, (path, *_), (line, *_) = zip(*pairs, strict=True)
-    most = _MOSTLY * len(pairs)
+    texts = [row.cells.texts[0] for row in rows]
+    labels = [row.cells.labels[0] for row in rows]
+    most = _MOST_LINES * len(rows)
     if len(set(labels)) <= most:
         return
-    with_more = ["\t" in text for text in texts]
-    words = [sum(len(each.split()) for each in part) / len(pairs) for part in (texts, labels)]
-    if words[1] > _LONGER * max(words[0], 1):
-        message = "the first field looks like the text"
-        remedy = "exchange the fields, or write a header line (text, labels) and read it with format: csv"
-        if any(with_more):
+    have_more_fields = ["\t" in text for text in texts]
+    if _mean_words(labels) > _LONGER_FIELD * max(_mean_words(texts), 1):
+        reason = "the first field looks like the text"
+        remedy = (
+            "exchange the fields, or write a header line (text, labels) "
+            "and read it with format: csv"
+        )
+        if any(have_more_fields):
             remedy = "write a header line with a name for each field and read it with format: csv"
-    elif all(with_more) and (
-        len({text.partition("\t")[0] for text in texts}) < most or all(map(_ID.fullmatch, labels))
-    ):
-        message = "there are more fields, and the first looks like an id"
-        remedy = "remove it (cut -f 2- old.tsv > new.tsv), or write a header line and read it with format: csv"
+    elif all(have_more_fields) and _are_ids(labels, texts, most):
+        reason = "there are more fields, and the first looks like an id"
+        remedy = (
+            "remove it (cut -f 2- old.tsv > new.tsv), "
+            "or write a header line and read it with format: csv"
+        )
     else:
         return
-    message = f"expected labels, a tab and the text; {message}: {labels[0]:.60}"
-    raise InputError(message, path=path, line=line, remedy=remedy)
+    message = f"expected labels, a tab and the text; {reason}: {labels[0]:.60}"
+    raise InputError(message, path=rows[0].path, line=rows[0].line, remedy=remedy)
+
+
+def _mean_words(texts: list[str]) -> float:
+    return sum(len(text.split()) for text in texts) / len(texts)
+
+
+def _are_ids(first_fields: list[str], rests: list[str], most: float) -> bool:
+    """Tell whether the first fields of lines are ids, and the second the labels."""
+    second_fields = {rest.partition("\t")[0] for rest in rests}
+    return len(second_fields) < most or all(_ID.fullmatch(each) for each in first_fields)
 
 
 _ID = re.compile(r"[\w.:/-]+")
-_ENOUGH = 20
-_LONGER = 2
-_MOSTLY = 0.9
+_FEWEST_LINES = 20
+"""Lines below which their order is not judged."""
+_LONGER_FIELD = 2
+"""Factor by which a text has more words than labels."""
+_MOST_LINES = 0.9
+"""Share of the lines that must have different first fields for these not to be labels."""

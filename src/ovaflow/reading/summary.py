@@ -1,4 +1,4 @@
-"""What was read of files, at a glance: so that a person sees what nobody thought of."""
+"""Summary of how files were read, for people to check."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -6,145 +6,183 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from ovaflow.reading.cells import LABELS_ARE_ONE_HOT
-from ovaflow.reading.instances import FIELD_SEPARATOR, NO_SEPARATOR, Reading
+from ovaflow.reading.instances import FIELD_SEPARATOR, NO_SEPARATOR, Reading, TextInstance
 from ovaflow.reading.preview import Preview
 
-_MOST_FREQUENT = 3
-_COLUMNS = 12
-_FILES = 3
-_TEXT = 100
-_LABELS = 8
+_MOST_FREQUENT_LABELS = 3
+_MOST_COLUMNS = 12
+_MOST_FILES = 3
+_MOST_CHARACTERS = 100
+_MOST_LABELS = 8
 _DELIMITERS = {"\t": "a tab", ",": "a comma", ";": "a semicolon", "|": "a bar"}
 
 
 @dataclass(frozen=True)
 class ReadingSummary:
-    """Lines for a person, by their titles."""
+    """Lines for people, by their titles."""
 
     lines: dict[str, str]
 
     @classmethod
-    def at(cls, look: Preview, format: str) -> Self:
-        """What the first records look like, and how they were read."""
-        reading = look.reading
-        seen = look.reading.seen
-        how = [format]
-        if "delimiter" in seen:
-            how.append(f"columns divided by {_DELIMITERS[seen['delimiter']]}")
-        if "encoding" in seen:
-            how.append("UTF-8" if seen["encoding"] == "utf-8" else seen["encoding"])
-        lines = {"file": _some(list(map(str, look.paths)), _FILES), "format": ", ".join(how)}
-        if "columns" in seen:
-            id_column = reading.id_column or next(
-                iter({*reading.default_ids} & {*seen["columns"]}), None
-            )
-            beside = [column.name for column in reading.beside]
-            used = *reading.texts, *reading.labels, *beside, id_column, reading.weight_column
-            others = [name for name in seen["columns"] if name not in used]
-            lines["text"] = _quoted(reading.texts)
-            lines |= _beside(reading, [each.beside for each in look.instances])
-            lines["labels"] = f"{_quoted(reading.labels)}, {_how_labels(look)}"
-            lines["ids"] = (
-                repr(id_column) if id_column else "none: records are known by their lines"
-            )
-            lines["other columns"] = _some(list(map(repr, others)), _COLUMNS) if others else "none"
+    def from_preview(cls, preview: Preview, format: str) -> Self:
+        """Summarize the first records, and how they were read."""
+        lines = {
+            "file": _list_some([str(path) for path in preview.paths], _MOST_FILES),
+            "format": _describe_format(preview.reading, format),
+        }
+        if "columns" in preview.reading.seen:
+            lines |= _describe_columns(preview)
         else:
-            lines["labels"] = _how_labels(look)
-        if look.instances:
-            first = next(
-                (each for each in look.instances if len(each.text) and each.labels),
-                look.instances[0],
-            )
-            text = (
-                first.text
-                if isinstance(first.text, str)
-                else f"a vector of {len(first.text)} numbers"
-            )
-            text = " ".join(text.replace(FIELD_SEPARATOR, " ").split())
-            lines["first record"] = f"{text:.{_TEXT}}{'…' * (len(text) > _TEXT)}"
-            lines["its labels"] = _some(list(map(repr, first.labels)), _LABELS) or "none"
-            if reading.weight_column:
-                weights = [each.weight for each in look.instances]
-                said = describe_weights(reading.weight_column, weights)
-                lines["weights"] = f"{said} in the first {len(weights):,} records"
-            lines |= describe_labels(
-                Counter(label for each in look.instances for label in each.labels),
-                len(look.instances),
-            )
+            lines["labels"] = _describe_label_form(preview.reading)
+        if preview.instances:
+            lines |= _describe_records(preview)
         return cls(lines)
 
-    def of_all(self, counts: Counter[str], n: int, further: dict[str, str]) -> Self:
-        """The same with the labels of all records, and with further lines about them."""
-        return ReadingSummary(
-            self.lines | further | describe_labels(+counts, n, beginning=False)
-            if self.lines
-            else {}
-        )
+    def with_all_labels(self, counts: Counter[str], n: int, further: dict[str, str]) -> Self:
+        """Summarize the labels of all n records, and add further lines about them."""
+        if not self.lines:
+            return type(self)({})
+        return type(self)(self.lines | further | describe_labels(+counts, n, beginning=False))
 
     def __str__(self) -> str:
-        width = max(map(len, self.lines))
+        width = max(len(title) for title in self.lines)
         return "\n".join(
-            f"  {title:<{width}}  {_printable(line)}" for title, line in self.lines.items()
+            f"  {title:<{width}}  {_escape_line(line)}" for title, line in self.lines.items()
         )
 
 
-def _beside(reading: Reading, rows: list[tuple[Any, ...]]) -> dict[str, str]:
-    """What the first records have in the columns beside the text."""
-    lines = defaultdict(list)
-    for column, values in zip(reading.beside, zip(*rows, strict=True), strict=False):
-        lines[column.kind.plural].append(column.kind.in_words(column.name, values))
-    return {
-        title: f"{'; '.join(columns)} (the first {len(rows):,} records)"
-        for title, columns in lines.items()
-    }
+def _describe_format(reading: Reading, format: str) -> str:
+    """Describe the format, the delimiter and the encoding."""
+    parts = [format]
+    seen = reading.seen
+    if "delimiter" in seen:
+        parts.append(f"columns divided by {_DELIMITERS[seen['delimiter']]}")
+    if "encoding" in seen:
+        parts.append("UTF-8" if seen["encoding"] == "utf-8" else seen["encoding"])
+    return ", ".join(parts)
 
 
-def _printable(line: str) -> str:
-    """A line without characters that a terminal would obey."""
+def _describe_columns(preview: Preview) -> dict[str, str]:
+    """Describe the use of a table's columns."""
+    reading = preview.reading
+    columns = reading.seen["columns"]
+    id_column = reading.id_column
+    if id_column is None:
+        id_column = next(iter({*reading.default_ids} & {*columns}), None)
+    used = [*reading.texts, *reading.labels]
+    used += [column.name for column in reading.feature_columns]
+    used += [id_column, reading.weight_column]
+    others = [repr(name) for name in columns if name not in used]
+    lines = {"text": _quote_names(reading.texts)}
+    lines |= _describe_feature_columns(
+        reading, [instance.feature_values for instance in preview.instances]
+    )
+    lines["labels"] = f"{_quote_names(reading.labels)}, {_describe_label_form(reading)}"
+    lines["ids"] = repr(id_column) if id_column else "none: records are known by their lines"
+    lines["other columns"] = _list_some(others, _MOST_COLUMNS) or "none"
+    return lines
+
+
+def _describe_records(preview: Preview) -> dict[str, str]:
+    """Describe the first records: one of them, weights and labels."""
+    instances = preview.instances
+    first = instances[0]
+    for instance in instances:
+        if len(instance.text) and instance.labels:
+            first = instance
+            break
+    lines = {"first record": _shorten_text(first)}
+    lines["its labels"] = (
+        _list_some([repr(label) for label in first.labels], _MOST_LABELS) or "none"
+    )
+    weight_column = preview.reading.weight_column
+    if weight_column:
+        weights = [instance.weight for instance in instances]
+        description = describe_weights(weight_column, weights)
+        lines["weights"] = f"{description} in the first {len(weights):,} records"
+    counts: Counter[str] = Counter()
+    for instance in instances:
+        counts.update(instance.labels)
+    return lines | describe_labels(counts, len(instances))
+
+
+def _shorten_text(instance: TextInstance) -> str:
+    """Shorten a text to one line; of a vector, say its length."""
+    text = instance.text
+    if not isinstance(text, str):
+        text = f"a vector of {len(text)} numbers"
+    text = " ".join(text.replace(FIELD_SEPARATOR, " ").split())
+    ellipsis = "…" if len(text) > _MOST_CHARACTERS else ""
+    return text[:_MOST_CHARACTERS] + ellipsis
+
+
+def _describe_feature_columns(reading: Reading, rows: list[tuple[Any, ...]]) -> dict[str, str]:
+    """Describe the columns next to the text by the values of the first records."""
+    descriptions = defaultdict(list)
+    if rows:
+        for column, values in zip(reading.feature_columns, zip(*rows, strict=True), strict=False):
+            descriptions[column.kind.plural].append(column.kind.describe(column.name, values))
+    lines = {}
+    for title, columns in descriptions.items():
+        lines[title] = f"{'; '.join(columns)} (the first {len(rows):,} records)"
+    return lines
+
+
+def _escape_line(line: str) -> str:
+    """Escape the characters of a line that a terminal would obey."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)
 
 
-def describe_labels(counts: Counter[str], n: int, beginning: bool = True) -> dict[str, str]:
-    """How many labels there are, the most frequent and the longest."""
-    if not counts:
-        return {"different labels": f"none in the first {n:,} records" if beginning else "none"}
+def describe_labels(counts: Counter[str], n: int, *, beginning: bool = True) -> dict[str, str]:
+    """Describe the labels of n records by their number, the most frequent and the longest.
+
+    Parameters
+    ----------
+    counts : Counter
+        Number of records of each label.
+    n : int
+    beginning : bool
+        True if the n records are only the first ones.
+    """
     place = f" in the first {n:,} records" if beginning else ""
-    frequent = ", ".join(
-        f"{name!r:.80} ({count:,})" for name, count in counts.most_common(_MOST_FREQUENT)
-    )
+    if not counts:
+        return {"different labels": f"none{place}"}
+    frequent = []
+    for name, count in counts.most_common(_MOST_FREQUENT_LABELS):
+        frequent.append(f"{name!r:.80} ({count:,})")
     return {
         "different labels": f"{len(counts):,}{place}, {counts.total() / n:.1f} per record",
-        "most frequent": frequent,
+        "most frequent": ", ".join(frequent),
         "longest": f"{max(counts, key=len)!r:.120}",
     }
 
 
 def describe_weights(column: str, weights: Sequence[float]) -> str:
-    """The range of the weights of records."""
+    """Describe the range of the weights of records."""
     return f"from {min(weights):g} to {max(weights):g} in column {column!r}"
 
 
-def _how_labels(look: Preview) -> str:
-    reading = look.reading
+def _describe_label_form(reading: Reading) -> str:
+    """Describe how labels are written."""
     if "labels" in reading.seen:
         return str(reading.seen["labels"])
     if reading.labels_are == LABELS_ARE_ONE_HOT:
-        return (
-            "each a label where it says yes"
-            if len(reading.labels) > 1
-            else "truth values, by their places"
-        )
+        if len(reading.labels) > 1:
+            return "each a label where it says yes"
+        return "truth values, by their places"
     if reading.label_key is not None:
         return f"objects, whose key {reading.label_key!r} has the name"
     if reading.separator == NO_SEPARATOR:
         return "one label a cell"
-    return f"separated by {_DELIMITERS.get(reading.separator, repr(reading.separator))} unless they are lists"
+    separator = _DELIMITERS.get(reading.separator, repr(reading.separator))
+    return f"separated by {separator} unless they are lists"
 
 
-def _quoted(names: list[str]) -> str:
-    return ", ".join(map(repr, names))
+def _quote_names(names: list[str]) -> str:
+    return ", ".join(repr(name) for name in names)
 
 
-def _some(entries: list[Any], most: int) -> str:
+def _list_some(entries: list[str], most: int) -> str:
+    """List the first entries, and the number of the others."""
     rest = f" and {len(entries) - most:,} more" if len(entries) > most else ""
     return ", ".join(entries[:most]) + rest

@@ -1,10 +1,12 @@
 """Lines of labels, a tab and a text."""
 
-from ovaflow.console.errors import InputError
-from ovaflow.reading.streams import strip_line_end
+from collections.abc import Iterator
 
-ORDER = "a line is labels, a tab and the text"
-_HEADS = frozenset(
+from ovaflow.console.errors import InputError, StrPath
+from ovaflow.reading.instances import Reading, TextInstance
+from ovaflow.reading.streams import RecordFile, strip_line_end
+
+_LABEL_COLUMNS = frozenset(
     {
         "label",
         "labels",
@@ -18,12 +20,15 @@ _HEADS = frozenset(
         "id",
     }
 )
-_TEXTS = frozenset(
+"""Usual names of a first column that holds labels or ids."""
+_TEXT_COLUMNS = frozenset(
     {"text", "texts", "title", "body", "content", "document", "sentence", "comment", "abstract"}
 )
+"""Usual names of a column of texts."""
 
 
-def read(file, reading):
+def read(file: RecordFile, reading: Reading) -> Iterator[TextInstance]:
+    """Yield the instances of a file."""
     with file.lines() as lines:
         for number, line in lines:
             line = strip_line_end(line)
@@ -32,31 +37,37 @@ def read(file, reading):
                 reading.counts["headers_left_out"] += 1
                 continue
             if "\r" in line and "\t" in text.partition("\r")[2]:
-                remedy = "they must end with a line feed"
                 raise InputError(
                     "lines end with carriage returns alone",
                     path=file.name,
                     line=number,
-                    remedy=remedy,
+                    remedy="they must end with a line feed",
                 )
             if tab:
                 yield reading.make_plain_instance(text, labels, file.name, number)
-            elif not reading.labels and line.strip():
-                yield reading.make_plain_instance(line, "", file.name, number)
-            elif line.strip():
-                message = f"expected labels, a tab and a text, found no tab in {line[:40]!r}"
+            elif not line.strip():
+                continue
+            elif reading.labels:
                 raise InputError(
-                    message, path=file.name, line=number, remedy="put a tab between labels and text"
+                    f"expected labels, a tab and a text, found no tab in {line[:40]!r}",
+                    path=file.name,
+                    line=number,
+                    remedy="put a tab between labels and text",
                 )
+            else:
+                yield reading.make_plain_instance(line, "", file.name, number)
 
 
-def _is_header(labels, text, path):
-    """Whether a first line names the columns; refused if it names them in another order."""
+def _is_header(labels: str, text: str, path: StrPath) -> bool:
+    """Tell whether a first line names the columns; refuse it if they are in another order."""
     first = labels.strip().casefold()
     second = text.strip().casefold()
-    if first in _TEXTS and second.split("\t")[0] in _HEADS:
-        message = f"the first line names the columns {first} and {second}, but {ORDER}"
+    if first in _TEXT_COLUMNS and second.split("\t")[0] in _LABEL_COLUMNS:
         raise InputError(
-            message, path=path, line=1, remedy="read it with format: csv, which has a header"
+            f"the first line names the columns {first} and {second}, "
+            "but a line is labels, a tab and the text",
+            path=path,
+            line=1,
+            remedy="read it with format: csv, which has a header",
         )
-    return first in _HEADS and second in _TEXTS
+    return first in _LABEL_COLUMNS and second in _TEXT_COLUMNS

@@ -1,17 +1,21 @@
-"""The records of a corpus after one reading: tokens of texts, and what else they have."""
+"""The records of a corpus after one reading: tokens of texts, and everything else."""
 
 from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
 
+from ovaflow.console.errors import StrPath
 from ovaflow.features.tfidf import GrowingVector
 from ovaflow.features.tokens import Tokens
 from ovaflow.features.vocabulary import read_tokens, take_tokens
 from ovaflow.labels.lists import LabelLists
-from ovaflow.reading.instances import FIELD_SEPARATOR
+from ovaflow.reading.feature_columns import FeatureColumn
+from ovaflow.reading.instances import FIELD_SEPARATOR, TextInstance
 from ovaflow.records.columns import GrowingColumns, TextColumn, number_texts, read_feature_values
 from ovaflow.records.drawing import hash_content
 from ovaflow.records.splitting import make_group_numbers
@@ -19,90 +23,107 @@ from ovaflow.records.units import find_text_units, select_units
 
 
 class StoredTexts:
-    """Texts one after the other; with a folder they are mapped from there."""
+    """Texts one after the other, in UTF-8.
 
-    def __init__(self, folder=None) -> None:
+    Parameters
+    ----------
+    folder : path, optional
+        Folder of the temporary file that they are mapped from; by default they are in memory.
+    """
+
+    def __init__(self, folder: StrPath | None = None) -> None:
         self._bytes = GrowingVector(np.uint8, folder)
         self._ends = array("q", [0])
-        self._rows = None
+        self._rows: np.ndarray | None = None
 
-    def append(self, text) -> None:
+    def append(self, text: str) -> None:
+        """Append a text."""
         content = text.encode("utf-8", "surrogatepass")
         self._bytes.extend(np.frombuffer(content, np.uint8))
         self._ends.append(self._ends[-1] + len(content))
 
-    def take(self, rows):
-        """Some of the texts, which are not copied."""
-        chosen = copy(self)
-        chosen._rows = rows if self._rows is None else self._rows[rows]
-        return chosen
+    def take(self, rows: np.ndarray) -> Self:
+        """Select some of the texts, without copying them."""
+        selected = copy(self)
+        selected._rows = rows if self._rows is None else self._rows[rows]
+        return selected
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         content = self._bytes.mapped()
-        for row in range(len(self._ends) - 1) if self._rows is None else self._rows:
-            yield (
-                content[self._ends[row] : self._ends[row + 1]]
-                .tobytes()
-                .decode("utf-8", "surrogatepass")
-            )
+        rows = range(len(self._ends) - 1) if self._rows is None else self._rows
+        for row in rows:
+            encoded = content[self._ends[row] : self._ends[row + 1]]
+            yield encoded.tobytes().decode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True)
 class CollectedRecords:
-    """The records of a corpus: tokens of texts, labels, and one table of what else they have."""
+    """Some records of a corpus: tokens of texts, labels, and one table of everything else.
+
+    Parameters
+    ----------
+    tokens : Tokens
+    labels : LabelLists
+    columns : pyarrow.Table
+        Columns of all records of the corpus; see :data:`ovaflow.records.columns.RECORD_COLUMNS`.
+    rows : int64 (n,)
+        Rows of these records in the corpus, ascending.
+    word_sets : int64 (n,)
+        Numbers that texts of the same words have in common; -1 for a text without a word.
+    excerpts : StoredTexts
+        Beginnings of the texts.
+    units : int64 (n,), optional
+        The first record of each one's unit; of training records.
+    """
 
     tokens: Tokens
     labels: LabelLists
-    columns: pa.Table  # of the whole corpus
-    rows: np.ndarray  # int64 (n,), ascending: which of the corpus they are
-    word_sets: (
-        np.ndarray
-    )  # int64 (n,): numbers that texts of the same words have in common; -1 without a word
+    columns: pa.Table
+    rows: np.ndarray
+    word_sets: np.ndarray
     excerpts: StoredTexts
-    units: np.ndarray | None = (
-        None  # int64 (n,): the first record of each one's unit; of training records
-    )
+    units: np.ndarray | None = None
 
     @property
-    def n(self):
+    def n(self) -> int:
+        """The number of records."""
         return len(self.rows)
 
-    def column(self, name):
+    def column(self, name: str) -> np.ndarray:
         """Return a column of numbers: (n,)."""
         return self.columns[name].to_numpy()[self.rows]
 
-    def texts(self, name):
+    def texts(self, name: str) -> TextColumn:
         """Return a column of texts."""
         return TextColumn(self.columns[name], self.rows)
 
     @property
-    def id_numbers(self):
+    def id_numbers(self) -> np.ndarray:
         """A number for each different id, -1 for records without one: int64 (n,)."""
         return number_texts(self.columns["id"])[self.rows]
 
     @property
-    def names(self):
-        """What a report calls each record."""
+    def names(self) -> TextColumn:
+        """The name of each record in reports."""
         return self.texts("name")
 
     @property
-    def beside(self):
-        """Values of the columns beside the texts, if there are any."""
+    def feature_values(self) -> list[tuple] | None:
+        """Values of the columns next to the texts; None without such columns."""
         return read_feature_values(self.columns, self.rows)
 
     @property
-    def extra(self):
-        """Which records are of extra files: bool (n,)."""
+    def extra(self) -> np.ndarray:
+        """A mask of the records of extra files: bool (n,)."""
         return self.column("extra")
 
-    def with_units(self, split):
-        """Return the records with their units, by which a split does not part them."""
-        return replace(
-            self, units=find_text_units(self.tokens, self.word_sets, self.column("group"), split)
-        )
+    def with_units(self, split: str) -> Self:
+        """Return the records with their units, which a split keeps together."""
+        groups = self.column("group")
+        return replace(self, units=find_text_units(self.tokens, self.word_sets, groups, split))
 
-    def take(self, places, folder=None):
-        """Some of the records, in ascending order."""
+    def take(self, places: np.ndarray, folder: StrPath | None = None) -> Self:
+        """Select some of the records by their places, which ascend."""
         if len(places) == self.n:
             return self
         return replace(
@@ -116,42 +137,76 @@ class CollectedRecords:
         )
 
 
-def collect_records(corpus, number_of, seed, threads=1, folder=None, excerpt=0, beside=()):
-    """Read a corpus once, with its labels as ``number_of`` numbers them.
+def collect_records(
+    corpus: Iterable[TextInstance],
+    number_label: Callable[[str], int],
+    seed: int,
+    *,
+    threads: int = 1,
+    folder: StrPath | None = None,
+    excerpt: int = 0,
+    feature_columns: Sequence[FeatureColumn] = (),
+) -> CollectedRecords:
+    """Read a corpus once.
 
-    The first ``excerpt`` characters of texts are kept, and the values of columns that are
-    ``beside`` them.
+    Parameters
+    ----------
+    corpus : iterable of TextInstance
+    number_label : callable
+        Numbers a label by its name.
+    seed : int
+        Seed of the hashes of texts.
+    threads : int
+        Number of threads that find tokens.
+    folder : path, optional
+        Folder of temporary files that large arrays are mapped from.
+    excerpt : int
+        Number of characters of each text that are kept.
+    feature_columns : sequence of FeatureColumn
+        Columns next to the text whose values are kept.
     """
-    labels = LabelLists(number_of)
-    numbers = make_group_numbers()
-    columns = GrowingColumns(beside, folder)
+    labels = LabelLists(number_label)
+    columns = GrowingColumns(feature_columns, folder)
     excerpts = StoredTexts(folder)
-    without = (None,) * len(beside)
 
-    def texts():
+    def store_records() -> Iterator[str]:
+        group_numbers = make_group_numbers()
         for instance in corpus:
             labels.append(instance.labels)
             text = instance.text.replace(FIELD_SEPARATOR, " ")
-            time = instance.time
-            part = None
-            if isinstance(time, str):
-                time, part = None, time
-            columns.append(
-                (
-                    instance.id,
-                    instance.name,
-                    hash_content(text, seed),
-                    numbers[instance.group],
-                    time,
-                    part,
-                    instance.weight,
-                    instance.extra,
-                    *(instance.beside or without),
-                )
-            )
+            columns.append(_make_row(instance, text, seed, group_numbers, len(feature_columns)))
             if excerpt:
                 excerpts.append(text[:excerpt])
             yield instance.text
 
-    tokens, sets = read_tokens(texts(), threads, folder)
-    return CollectedRecords(tokens, labels, columns.table(), np.arange(len(sets)), sets, excerpts)
+    tokens, word_sets = read_tokens(store_records(), threads, folder)
+    rows = np.arange(len(word_sets))
+    return CollectedRecords(tokens, labels, columns.table(), rows, word_sets, excerpts)
+
+
+def _make_row(
+    instance: TextInstance,
+    text: str,
+    seed: int,
+    group_numbers: dict[str, int],
+    n_feature_columns: int,
+) -> tuple:
+    """Make the row of a record in the table of columns."""
+    # a column says either the time or the part of a split
+    time = instance.time
+    part = None
+    if isinstance(time, str):
+        part = time
+        time = None
+    feature_values = instance.feature_values or (None,) * n_feature_columns
+    return (
+        instance.id,
+        instance.name,
+        hash_content(text, seed),
+        group_numbers[instance.group],
+        time,
+        part,
+        instance.weight,
+        instance.extra,
+        *feature_values,
+    )

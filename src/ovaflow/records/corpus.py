@@ -40,9 +40,9 @@ class Corpus:
             yield from map(self._without_markup, self._instances())
 
     @property
-    def beside(self):
+    def feature_columns(self):
         """Columns beside the texts whose values are features."""
-        return self._reading.beside
+        return self._reading.feature_columns
 
     def doubt(self, written, counts):
         """Whether written labels are combinations of others; None where no separator was used, or

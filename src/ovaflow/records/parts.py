@@ -43,10 +43,10 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
             corpus,
             labels.meanings.number_of,
             settings.seed,
-            threads,
-            folder,
+            threads=threads,
+            folder=folder,
             excerpt=kept.get(role, 0),
-            beside=corpus.beside,
+            feature_columns=corpus.feature_columns,
         )
         written = records.labels
         records = replace(records, labels=labels.meanings.of(written, corpus.counts))

@@ -97,27 +97,27 @@ class SourceFiles:
         )
 
     @cached_property
-    def look(self):
+    def preview(self):
         """What the beginnings of the training, test and dev files say about how they are to be
         read.
         """
         n_labels = None if self.labels is None else len(read_label_names(self.labels)[0])
         paths = [path for role in _LABELLED for path in self.paths.get(role, ())]
         reading = make_reading(self.settings, n_labels)
-        look = preview_files(paths, FORMATS[self.format], reading)
+        preview = preview_files(paths, FORMATS[self.format], reading)
         if column := self.settings.weight_column:
-            look = add_weights(look, FORMATS[self.format], column)
+            preview = add_weights(preview, FORMATS[self.format], column)
         n = len(reading.texts)
-        texts = look.reading.texts
+        texts = preview.reading.texts
         if reading.weighted and len(texts) != n:
             message = f"{n} column_weights for {', '.join(map(repr, texts))}"
             raise InputError(
                 message, path=paths[0], remedy="set column_weights to one for each column"
             )
         return (
-            replace(look, instances=list(join_repeated(look.instances)))
+            replace(preview, instances=list(join_repeated(preview.instances)))
             if self.settings.repeated == "join"
-            else look
+            else preview
         )
 
     def reading_for(self, labels):
@@ -125,7 +125,7 @@ class SourceFiles:
         if self.format == "builtin":
             return Reading([], [])
         own = {"n_labels": labels.n_labels, "identified": labels.identified, "counts": Counter()}
-        return replace(self.look.reading, **own)
+        return replace(self.preview.reading, **own)
 
     def provenance(self):
         """Format, and each file's name, size and hash."""
@@ -139,7 +139,7 @@ class SourceFiles:
             }
         if holds_texts(self.format):
             # what is as by default need not be remembered
-            read = self.settings.model_dump(include=set(_REMEMBERED)) | self.look.settings
+            read = self.settings.model_dump(include=set(_REMEMBERED)) | self.preview.settings
             remembered |= {
                 name: value for name, value in read.items() if value != _REMEMBERED[name]
             }
@@ -148,8 +148,8 @@ class SourceFiles:
     def _column_names(self, setting):
         """Names of columns in a setting, where the header says that a comma is in one of them."""
         found = {
-            "text_column": self.look.reading.texts,
-            "labels_column": self.look.reading.labels,
+            "text_column": self.preview.reading.texts,
+            "labels_column": self.preview.reading.labels,
         }.get(setting)
         if found is not None and found != split_column_names(getattr(self.settings, setting)):
             return join_column_names(found)
@@ -180,7 +180,7 @@ def make_reading(settings, n_labels=None, **more):
             "labels": split_column_names(settings.labels_column),
             "id_column": settings.id_column,
             "group_column": settings.group_column,
-            "beside": make_feature_columns(lambda name: getattr(settings, name)),
+            "feature_columns": make_feature_columns(lambda name: getattr(settings, name)),
             "time_column": settings.split_column,
             "parts": bool(settings.split_column) and settings.split != "last",
             "remedy": f"set {', '.join(chosen)} and labels_column",
@@ -226,7 +226,7 @@ def preview_datasets(config):
     """The :class:`Look` at each dataset of texts whose files are there; refuses those that lack a
     column.
     """
-    looks = {}
+    previews = {}
     for name, entry in config.datasets.items():
         locations = [
             *chain.from_iterable(as_list(getattr(entry, role) or []) for role in _LABELLED)
@@ -240,8 +240,10 @@ def preview_datasets(config):
                 for role in (*_LABELLED, "labels")
                 if getattr(entry, role)
             }
-            looks[name] = SourceFiles(make_step_settings("prepare", config, name), **files).look
-    return looks
+            previews[name] = SourceFiles(
+                make_step_settings("prepare", config, name), **files
+            ).preview
+    return previews
 
 
 def _paths_of(location):
