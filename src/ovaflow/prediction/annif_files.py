@@ -1,4 +1,4 @@
-"""Suggested labels in the format of Annif: a file for each document, such as doc1.annif of doc1.txt."""
+"""Suggested labels in the format of Annif: a file for each document, doc1.annif of doc1.txt."""
 
 import contextlib
 from collections.abc import Iterator

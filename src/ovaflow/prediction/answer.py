@@ -51,7 +51,7 @@ class AnsweredLabel(LabelName):
     )
     probability: Annotated[
         float | None, TableColumn("probability", joined="probabilities", needs="second stage")
-    ] = Field(None, description="That the label is right; only where the model has a second stage.")
+    ] = Field(None, description="Probability that the label is right; only with a second stage.")
 
 
 class Answer(BaseModel):
@@ -59,34 +59,48 @@ class Answer(BaseModel):
 
     labels: list[AnsweredLabel]
     fit: int | None = Field(
-        description="How many labels fit, the first ones; null without a second stage."
+        description="Number of labels that fit, the first ones; null without a second stage."
     )
     features: int = Field(
-        description="How many of the model's features it has; with 0 the labels mean nothing."
+        description="Number of the model's features that it has; with 0 the labels mean nothing."
     )
     known_words: float | None = Field(
-        description="Share of its words that the model knows or leaves out on purpose; null for features."
+        description=(
+            "Share of its words that the model knows or leaves out on purpose; null for features."
+        )
     )
     language: str | None = Field(
-        description="Language of the text, as in ISO 639-1; null where it cannot be told, as of most titles."
+        description=(
+            "Language of the text, as in ISO 639-1; null if it is not known, as of most titles."
+        )
     )
     doubts: list[Literal["unknown_words", "language"]] = Field(
-        description="Why the labels may mean little: the model knows less than a tenth of the words; training did not "
-        "have the language."
+        description=(
+            "Reasons to doubt the labels: the model knows less than a tenth of the words; training "
+            "did not have the language."
+        )
     )
     expected_precision: Annotated[
         float | None, TableColumn("expected_precision", needs="second stage")
     ] = Field(
-        description="Share of these labels that are probably right; null without a second stage, or without labels."
+        description=(
+            "Share of these labels that are probably right; null without a second stage, or "
+            "without labels."
+        )
     )
     expected_recall: Annotated[
         float | None, TableColumn("expected_recall", needs="second stage")
     ] = Field(
-        description="Share of its true labels that are probably among these; null without a second stage."
+        description=(
+            "Share of its true labels that are probably among these; null without a second stage."
+        )
     )
     missing: list[str] | None = Field(
         None,
-        description="Columns of numbers and categories that it lacks; only where the model reads such columns.",
+        description=(
+            "Columns of numbers and categories that it lacks; only where the model reads such "
+            "columns."
+        ),
     )
     _quality: ExpectedQuality | None = PrivateAttr(None)
 

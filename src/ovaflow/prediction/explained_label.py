@@ -74,7 +74,7 @@ Evidence = create_model(
 
 
 class ExplainedLabel(LabelName):
-    """A label with the parts of its score: bias, listed contributions, and the sum of the others."""
+    """A label with the parts of its score: bias, listed contributions, and sum of the others."""
 
     score: float = Field(description="That of the first stage, to which words add up.")
     bias: float

@@ -580,7 +580,8 @@ class Predictor:
         if X.n_columns != self.model.n_columns:
             made = "from_texts, from_features and from_split make them"
             raise ValueError(
-                f"instances have {X.n_columns} columns, the model takes {self.model.n_columns}: {made}"
+                f"instances have {X.n_columns} columns, the model takes {self.model.n_columns}: "
+                f"{made}"
             )
         if self.model.transform.get("unscaled") and X.n_rows >= _MIN_CHECKED_ROWS:
             squares = X.to_scipy().power(2).sum(axis=1) - self.model.bias**2

@@ -187,7 +187,8 @@ def describe_features(parameters: dict[str, Any]) -> str:
         for kind in COLUMN_KINDS:
             names += [column["name"] for column in columns.get(kind.plural, ())]
         words.append(
-            f"{columns['features']:,} features of {', '.join(names)}, each weighs {columns['weight']:g}"
+            f"{columns['features']:,} features of {', '.join(names)}, "
+            f"each weighs {columns['weight']:g}"
         )
     if "label_names_without_features" in parameters.get("source", {}).get("counts", {}):
         words.append("labels also learn from their names")

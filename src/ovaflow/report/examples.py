@@ -1,4 +1,4 @@
-"""The sections Texts, and Labels and their words: predictions of the best run, and their reasons."""
+"""The sections Texts, and Labels and their words: predictions of the best run with reasons."""
 
 from __future__ import annotations
 

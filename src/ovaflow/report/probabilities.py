@@ -1,4 +1,4 @@
-"""Tables of right labels by probability, in the report and in the output of ``ovaflow evaluate``."""
+"""Tables of right labels by probability, for the report and for ``ovaflow evaluate``."""
 
 from collections.abc import Sequence
 from functools import partial
