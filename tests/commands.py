@@ -1,4 +1,4 @@
-"""Commands of ovaflow, run in this process."""
+"""Functions that run commands of ovaflow in this process."""
 
 import contextlib
 import io
@@ -7,27 +7,27 @@ import json
 from ovaflow.cli import main
 
 
-def ovaflow(*words, status=0):
-    """Run a command that ends so: what it wrote to standard output, or to standard error if it
-    failed.
+def ovaflow(*words, status=0) -> str:
+    """Run a command that ends with a status; return standard output, or standard error if that
+    status is not 0.
     """
-    written = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
+    output = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
     redirect = contextlib.redirect_stderr if status else contextlib.redirect_stdout
-    with redirect(written):
-        assert main(list(map(str, words))) == status
-    return written.buffer.getvalue().decode()
+    with redirect(output):
+        assert main([str(word) for word in words]) == status
+    return output.buffer.getvalue().decode()
 
 
-def predict_answers(*words):
-    """Answers of ``ovaflow predict``, of one text each."""
+def predict_answers(*words) -> list[dict]:
+    """Run ``ovaflow predict``; return its answer to each text."""
     return [json.loads(line) for line in ovaflow("predict", *words).splitlines()]
 
 
-def read_answers(path):
-    """Answers that ``ovaflow predict`` wrote to a file of JSON Lines."""
+def read_answers(path) -> list[dict]:
+    """Read the answers of ``ovaflow predict`` in a file of JSON Lines."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def list_label_values(answers, key="id"):
-    """What the labels of each answer have for a key."""
+def list_label_values(answers, key="id") -> list[list]:
+    """List the values that the labels of each answer have for a key."""
     return [[label[key] for label in answer["labels"]] for answer in answers]

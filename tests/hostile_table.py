@@ -1,4 +1,4 @@
-"""A table of texts whose labels have names that a careless page would run, hide or misplace."""
+"""A table of texts whose labels have names that an unsafe page would run, hide or misplace."""
 
 import random
 
@@ -20,16 +20,19 @@ HOSTILE = [
 
 
 def write_texts(path, rows=240) -> None:
-    """A table whose words tell the labels, among them words beyond ASCII and beyond 16 bits."""
+    """Write a table whose words tell the labels; some are beyond ASCII or beyond 16 bits."""
     generator = random.Random(11)
-    own = [
-        [f"word{j}{i}" for i in range(4)] + [f"größe{j}", f"Ⅳx\U00010400{j}"]
-        for j in range(len(HOSTILE))
-    ]
+    label_words = []
+    for j in range(len(HOSTILE)):
+        plain = [f"word{j}{i}" for i in range(4)]
+        label_words.append([*plain, f"größe{j}", f"Ⅳx\U00010400{j}"])
     records = []
     for _ in range(rows):
-        chosen = generator.sample(range(len(HOSTILE)), generator.randint(1, 2))
-        words = [generator.choice(own[j]) for j in chosen for _ in range(5)]
+        labels = generator.sample(range(len(HOSTILE)), generator.randint(1, 2))
+        words = []
+        for label in labels:
+            words += [generator.choice(label_words[label]) for _ in range(5)]
         words += [f"filler{generator.randrange(25)}" for _ in range(6)]
-        records.append({"text": " ".join(words), "labels": "¦".join(HOSTILE[j] for j in chosen)})
+        names = "¦".join(HOSTILE[label] for label in labels)
+        records.append({"text": " ".join(words), "labels": names})
     write_records(path, records)

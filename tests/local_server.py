@@ -1,15 +1,24 @@
-"""An HTTP server on 127.0.0.1 that misbehaves as told."""
+"""An HTTP server on 127.0.0.1 whose answers tests choose, wrong ones too."""
 
 import contextlib
 import threading
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class LocalServer:
-    """Serves ``files`` (by path); ``answers`` holds functions (handler, content) for the next
-    requests of a path.
+    """A server of files.
 
-    ``asked`` lists the paths that came in, with their queries.
+    Attributes
+    ----------
+    files : dict
+        Contents by path.
+    answers : dict
+        For a path, functions (handler, content) that answer its next requests.
+    asked : list of str
+        Requested paths with their queries.
+    root : str
+        URL of the server.
     """
 
     def __init__(self) -> None:
@@ -19,7 +28,7 @@ class LocalServer:
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.root = f"http://127.0.0.1:{self._http.server_port}"
 
-    def _handler(self):
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -30,13 +39,12 @@ class LocalServer:
                 path = self.path.partition("?")[0]
                 server.asked.append(self.path)
                 queue = server.answers.get(path, [])
-                answer = (
-                    queue.pop(0)
-                    if queue
-                    else answer_with_status(404)
-                    if path not in server.files
-                    else answer_with_content
-                )
+                if queue:
+                    answer = queue.pop(0)
+                elif path in server.files:
+                    answer = answer_with_content
+                else:
+                    answer = answer_with_status(404)
                 answer(self, server.files.get(path))
 
             def end_headers(self) -> None:
@@ -50,7 +58,7 @@ class LocalServer:
 
 
 def answer_with_content(handler, content, sent=None, **headers) -> None:
-    """Answer 200, perhaps breaking off after ``sent`` bytes."""
+    """Answer 200; with ``sent`` the content ends after this many bytes."""
     handler.send_response(200)
     for name, value in headers.items():
         handler.send_header(name.replace("_", "-"), value)
@@ -59,8 +67,8 @@ def answer_with_content(handler, content, sent=None, **headers) -> None:
     handler.wfile.write(content[:sent])
 
 
-def answer_with_status(code, **headers):
-    """An answer without content."""
+def answer_with_status(code, **headers) -> Callable:
+    """Make an answer without content."""
 
     def answer(handler, content) -> None:
         handler.send_response(code)
@@ -73,8 +81,8 @@ def answer_with_status(code, **headers):
 
 
 @contextlib.contextmanager
-def local_server():
-    """Run a LocalServer for as long as the block lasts."""
+def local_server() -> Iterator[LocalServer]:
+    """Run a LocalServer during a block."""
     server = LocalServer()
     thread = threading.Thread(
         target=server._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True

@@ -8,5 +8,6 @@ PLAIN_KINDS = select_kinds(KINDS, [])
 PLAIN_COLUMNS = list_columns(PLAIN_KINDS)
 
 
-def fit_plain_evidence(dataset, likelihood=(1.0, 0.0)):
+def fit_plain_evidence(dataset, likelihood=(1.0, 0.0)) -> CandidateEvidence:
+    """Fit the evidence of a dataset."""
     return CandidateEvidence.fit(EvidenceTraining(dataset, dataset, likelihood), PLAIN_KINDS)

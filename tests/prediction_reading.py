@@ -1,4 +1,4 @@
-"""What ``ovaflow predict`` reads of the file on which a model was trained."""
+"""Comparison of a dataset with what ``ovaflow predict`` reads of the same file."""
 
 import re
 from itertools import chain
@@ -15,7 +15,7 @@ _PLACE = re.compile(r"(line|row|record) \d+$")
 
 
 def assert_predict_reads_the_same(dataset, path, place) -> None:
-    """The test part of a dataset, made of a file, is what is predicted of it: features and ids, in
+    """Check that predict reads from a file the features and ids of the dataset's test part, in
     order.
     """
     train_model(dataset, TrainLabels(), 0.0).write(place / "model.h5")
@@ -25,6 +25,9 @@ def assert_predict_reads_the_same(dataset, path, place) -> None:
     theirs = predictor.from_split(dataset.test).to_scipy()
     names = [batch.names for batch in batches]
     assert np.array_equal(ours.toarray(), theirs.toarray())
-    # beside ids there may be the part and the file; records without one are known by their places
+    # ids of a dataset may begin with part and file; records without an id have their place
     for name, id in zip(chain.from_iterable(names), dataset.ids("test"), strict=True):
-        assert _PLACE.search(id) if name is None else id.endswith(str(name))
+        if name is None:
+            assert _PLACE.search(id)
+        else:
+            assert id.endswith(str(name))

@@ -1,4 +1,4 @@
-"""Files of records, which are dicts."""
+"""Files of records; a record is a dict."""
 
 import csv
 import json
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def write_records(path, records, delimiter=",") -> None:
-    """A table, or JSON Lines where the name ends so."""
+    """Write a table, or JSON Lines if the name ends in jsonl."""
     with Path(path).open("w", newline="", encoding="utf-8") as file:
         if str(path).endswith("jsonl"):
             file.writelines(json.dumps(record) + "\n" for record in records)
@@ -16,7 +16,7 @@ def write_records(path, records, delimiter=",") -> None:
             table.writerows(records)
 
 
-def read_records(path):
-    """Records of a table, whether or not it begins as spreadsheets know UTF-8."""
+def read_records(path) -> list[dict[str, str]]:
+    """Read a table in UTF-8, with or without a byte-order mark."""
     with open(path, newline="", encoding="utf-8-sig") as file:
         return list(csv.DictReader(file))

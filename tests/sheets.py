@@ -1,62 +1,69 @@
-"""Small files of spreadsheets, written with nothing but a zip: bytes of sheets, by name, of rows of
-cells.
+"""Small files of spreadsheets, written without a package for them.
+
+``sheets`` is a dict of rows of cells by the name of a sheet.
 """
 
 import io
 import zipfile
-from datetime import date, datetime
+from datetime import date
 from xml.sax.saxutils import escape
 
 _MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _TYPES = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 
 
-def _zip(files):
+def _zip(files) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as pack:
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in files.items():
-            pack.writestr(name, content)
+            archive.writestr(name, content)
     return buffer.getvalue()
 
 
-def make_xlsx(sheets, merged=()):
-    joined = "".join(f'<mergeCell ref="{each}"/>' for each in merged)
-    joined = joined and f"<mergeCells>{joined}</mergeCells>"
-    parts = ""
+def make_xlsx(sheets, merged=()) -> bytes:
+    """Make an Excel file; ``merged`` are ranges of merged cells, such as ``A1:B1``."""
+    merged_cells = "".join(f'<mergeCell ref="{each}"/>' for each in merged)
+    if merged_cells:
+        merged_cells = f"<mergeCells>{merged_cells}</mergeCells>"
+    workbook_type = f'PartName="/xl/workbook.xml" ContentType="{_TYPES}.sheet.main+xml"'
+    types = f"<Override {workbook_type}/>"
     relations = ""
     names = ""
     files = {}
     for i, (name, rows) in enumerate(sheets.items(), 1):
-        parts += (
-            f'<Override PartName="/xl/worksheets/s{i}.xml" ContentType="{_TYPES}.worksheet+xml"/>'
-        )
-        relations += (
-            f'<Relationship Id="r{i}" Type="{_OFFICE}/worksheet" Target="worksheets/s{i}.xml"/>'
-        )
+        path = f"worksheets/s{i}.xml"
+        types += f'<Override PartName="/xl/{path}" ContentType="{_TYPES}.worksheet+xml"/>'
+        relations += f'<Relationship Id="r{i}" Type="{_OFFICE}/worksheet" Target="{path}"/>'
         names += f'<sheet name="{escape(name)}" sheetId="{i}" r:id="r{i}"/>'
-        cells = "".join(
-            f'<row r="{r}">{"".join(_of_excel(cell, f"{chr(65 + c)}{r}") for c, cell in enumerate(row))}</row>'
-            for r, row in enumerate(rows, 1)
-        )
-        files[f"xl/worksheets/s{i}.xml"] = (
-            f"<worksheet {_MAIN}><sheetData>{cells}</sheetData>{joined}</worksheet>"
-        )
-    of_relations = 'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"'
-    return _zip(
-        {
-            "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
-            f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPES}.sheet.main+xml"/>{parts}</Types>',
-            "_rels/.rels": f'<Relationships {of_relations}><Relationship Id="r1" Type="{_OFFICE}/officeDocument" '
-            'Target="xl/workbook.xml"/></Relationships>',
-            "xl/workbook.xml": f'<workbook {_MAIN} xmlns:r="{_OFFICE}"><sheets>{names}</sheets></workbook>',
-            "xl/_rels/workbook.xml.rels": f"<Relationships {of_relations}>{relations}</Relationships>",
-            **files,
-        }
-    )
+        data = f"<sheetData>{_make_excel_rows(rows)}</sheetData>"
+        files[f"xl/{path}"] = f"<worksheet {_MAIN}>{data}{merged_cells}</worksheet>"
+    relation_space = f'xmlns="{_PACKAGE}/relationships"'
+    office = f'Id="r1" Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"'
+    workbook = f'<workbook {_MAIN} xmlns:r="{_OFFICE}"><sheets>{names}</sheets></workbook>'
+    package = {
+        "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">{types}</Types>',
+        "_rels/.rels": f"<Relationships {relation_space}><Relationship {office}/></Relationships>",
+        "xl/workbook.xml": workbook,
+        "xl/_rels/workbook.xml.rels": (
+            f"<Relationships {relation_space}>{relations}</Relationships>"
+        ),
+    }
+    return _zip(package | files)
 
 
-def _of_excel(cell, place):
+def _make_excel_rows(rows) -> str:
+    content = ""
+    for number, row in enumerate(rows, 1):
+        cells = ""
+        for column, cell in enumerate(row):
+            cells += _make_excel_cell(cell, f"{chr(65 + column)}{number}")
+        content += f'<row r="{number}">{cells}</row>'
+    return content
+
+
+def _make_excel_cell(cell, place) -> str:
     if cell is None:
         return ""
     if isinstance(cell, bool):
@@ -68,23 +75,20 @@ def _of_excel(cell, place):
     return f'<c r="{place}" t="inlineStr"><is><t xml:space="preserve">{escape(cell)}</t></is></c>'
 
 
-def make_ods(sheets):
-    names = {
-        each: f"urn:oasis:names:tc:opendocument:xmlns:{each}:1.0"
-        for each in ("office", "table", "text")
-    }
-    spaces = " ".join(f'xmlns:{short}="{long}"' for short, long in names.items())
-    tables = "".join(
-        f'<table:table table:name="{escape(name)}">'
-        + "".join(
-            f"<table:table-row>{''.join(map(_of_libreoffice, row))}</table:table-row>"
-            for row in rows
-        )
-        + "</table:table>"
-        for name, rows in sheets.items()
-    )
+def make_ods(sheets) -> bytes:
+    """Make an OpenDocument file."""
+    spaces = ""
+    for name in ("office", "table", "text"):
+        spaces += f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    tables = ""
+    for name, rows in sheets.items():
+        table_rows = ""
+        for row in rows:
+            cells = "".join(_make_ods_cell(cell) for cell in row)
+            table_rows += f"<table:table-row>{cells}</table:table-row>"
+        tables += f'<table:table table:name="{escape(name)}">{table_rows}</table:table>'
     body = f"<office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body>"
-    content = f"<office:document-content {spaces}>{body}</office:document-content>"
+    content = f"<office:document-content{spaces}>{body}</office:document-content>"
     manifest = (
         '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
     )
@@ -92,16 +96,20 @@ def make_ods(sheets):
     return _zip({"mimetype": kind, "content.xml": content, "META-INF/manifest.xml": manifest})
 
 
-def _of_libreoffice(cell):
+def _make_ods_cell(cell) -> str:
     if cell is None:
         return "<table:table-cell/>"
     if isinstance(cell, bool):
-        return f'<table:table-cell office:value-type="boolean" office:boolean-value="{str(cell).lower()}"/>'
+        attributes = _make_ods_value("boolean", "boolean-value", str(cell).lower())
+        return f"<table:table-cell {attributes}/>"
     if isinstance(cell, int | float):
-        return f'<table:table-cell office:value-type="float" office:value="{cell}"/>'
-    if isinstance(cell, date | datetime):
-        return (
-            f'<table:table-cell office:value-type="date" office:date-value="{cell.isoformat()}"/>'
-        )
+        return f"<table:table-cell {_make_ods_value('float', 'value', cell)}/>"
+    if isinstance(cell, date):
+        attributes = _make_ods_value("date", "date-value", cell.isoformat())
+        return f"<table:table-cell {attributes}/>"
     paragraphs = "".join(f"<text:p>{escape(each)}</text:p>" for each in cell.split("\n"))
     return f'<table:table-cell office:value-type="string">{paragraphs}</table:table-cell>'
+
+
+def _make_ods_value(value_type, attribute, value) -> str:
+    return f'office:value-type="{value_type}" office:{attribute}="{value}"'

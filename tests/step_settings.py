@@ -1,6 +1,7 @@
-"""Settings that a step reads, of options and of a config file."""
+"""Settings that a step reads from options and from a config file."""
 
 from functools import cache
+from typing import Any
 
 import click
 
@@ -13,7 +14,9 @@ REQUIRED = {"prepare": {"format": "csv"}, "choose-features": {"format": "csv"}}
 
 
 @cache
-def make_step_command(step, method):
+def make_step_command(step, method) -> click.Group:
+    """Make a group whose only command returns the settings of a step."""
+
     @click.command(step)
     @step_options(step, method)
     def command(settings):
@@ -26,16 +29,15 @@ def make_step_command(step, method):
     return OneCommand()
 
 
-def parse_options(step, *options, method=ONE_VS_ALL):
-    """What a step reads of options."""
+def parse_options(step, *options, method=ONE_VS_ALL) -> Any:
+    """Parse the options of a step to its settings."""
     required = [f"--{name}={value}" for name, value in REQUIRED.get(step, {}).items()]
-    return make_step_command(step, method).main(
-        [step, *required, *options], "ovaflow", standalone_mode=False
-    )
+    words = [step, *required, *options]
+    return make_step_command(step, method).main(words, "ovaflow", standalone_mode=False)
 
 
-def validate_config(step, method=ONE_VS_ALL, **values):
-    """What a step reads of a config file."""
+def validate_config(step, method=ONE_VS_ALL, **values) -> Any:
+    """Make the settings of a step from values of a config file."""
     return import_reference(find_reads(step, method).model).model_validate(
         REQUIRED.get(step, {}) | values
     )

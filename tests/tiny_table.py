@@ -20,19 +20,23 @@ TINY_CONFIG = {
 
 
 def write_table(path, rows=200, separator="|", columns=("text", "labels")) -> None:
+    """Write the table."""
     generator = random.Random(7)
     records = []
     topics = {f"topic {j}": [f"word{j}{i}" for i in range(6)] for j in range(10)}
     for _ in range(rows):
         chosen = generator.sample(sorted(topics), generator.randint(1, 3))
-        words = [generator.choice(topics[topic]) for topic in chosen for _ in range(5)]
+        words = []
+        for topic in chosen:
+            words += [generator.choice(topics[topic]) for _ in range(5)]
         words += [f"filler{generator.randrange(30)}" for _ in range(8)]
-        records.append(dict(zip(columns, (" ".join(words), separator.join(chosen)), strict=True)))
+        text, labels = columns
+        records.append({text: " ".join(words), labels: separator.join(chosen)})
     write_records(path, records)
 
 
 def write_named_table(path, rows=1100, labels=80) -> None:
-    """Write a table of rare labels whose names stand in many of their texts, which a second stage
+    """Write a table of rare labels whose names occur in many of their texts, which a second stage
     learns.
     """
     generator = random.Random(7)
@@ -42,9 +46,8 @@ def write_named_table(path, rows=1100, labels=80) -> None:
         words = [f"word{generator.randrange(60)}" for _ in range(6)]
         words += [f"name{j}" for j in chosen if generator.random() < 0.7]
         words += [f"hint{j % 5}" for j in chosen]
-        records.append(
-            {"text": " ".join(words), "labels": "|".join(f"name{j}" for j in sorted(chosen))}
-        )
+        names = "|".join(f"name{j}" for j in sorted(chosen))
+        records.append({"text": " ".join(words), "labels": names})
     write_records(path, records)
 
 

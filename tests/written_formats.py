@@ -1,4 +1,4 @@
-"""The same records in each format of texts; labels have a bar between them where they are no list."""
+"""The same records in each format of texts; bars join labels where a format has no lists."""
 
 import pandas
 from marc_records import make_marc, make_marcxml
@@ -19,27 +19,40 @@ JOINED = FRAME.assign(labels=FRAME["labels"].map("|".join))
 SHEETS = {"One": [HEADER, *JOINED.values.tolist()]}
 
 
-def format_lines(line):
-    return "".join(f"{line(text, labels)}\n" for _, text, labels in RECORDS).encode()
+def format_lines(format_line) -> bytes:
+    """Format each record as a line by a function of text and labels."""
+    lines = [format_line(text, labels) + "\n" for _, text, labels in RECORDS]
+    return "".join(lines).encode()
 
 
-MARC = [
-    [("001", number), ("245", "a", text), *(("650", "a", label) for label in labels)]
-    for number, text, labels in RECORDS
-]
+def _format_text_tsv(text, labels) -> str:
+    return f"{'|'.join(labels)}\t{text}"
+
+
+def _format_fasttext(text, labels) -> str:
+    return " ".join([*(f"__label__{label}" for label in labels), text])
+
+
+def _format_annif(text, labels) -> str:
+    uris = " ".join(f"<{label}>" for label in labels)
+    return f"{text}\t{uris}"
+
+
+def _make_marc_fields(number, text, labels) -> list[tuple[str, ...]]:
+    subjects = [("650", "a", label) for label in labels]
+    return [("001", number), ("245", "a", text), *subjects]
+
+
+MARC = [_make_marc_fields(number, text, labels) for number, text, labels in RECORDS]
 FILE_CONTENTS = {
     "csv": JOINED.to_csv(index=False).encode(),
     "jsonl": FRAME.to_json(orient="records", lines=True).encode(),
     "parquet": FRAME.to_parquet(),
     "xlsx": make_xlsx(SHEETS),
     "ods": make_ods(SHEETS),
-    "text-tsv": format_lines(lambda text, labels: f"{'|'.join(labels)}\t{text}"),
-    "fasttext": format_lines(
-        lambda text, labels: " ".join([*(f"__label__{each}" for each in labels), text])
-    ),
-    "annif": format_lines(
-        lambda text, labels: f"{text}\t{' '.join(f'<{each}>' for each in labels)}"
-    ),
+    "text-tsv": format_lines(_format_text_tsv),
+    "fasttext": format_lines(_format_fasttext),
+    "annif": format_lines(_format_annif),
     "marc": make_marc(MARC),
     "marcxml": make_marcxml(MARC),
 }

@@ -23,7 +23,7 @@ SUBJECTS = [("cats",), ("cats", "birds"), ("dogs",), ("dogs",), ("birds",)]
 
 
 def _fit_second_stage(dataset, path, output) -> None:
-    """A second stage of a model, fitted to the texts that the model was trained on."""
+    """Fit a second stage of a model to the texts that the model was trained on."""
     model = open_any_model(path)
     train = dataset.documents.train
     evidence = fit_plain_evidence(dataset)
@@ -68,12 +68,19 @@ def models(tmp_path_factory):
 def service(models, tmp_path_factory):
     """Model a with its second stage, two workers, and a file of corrections."""
     folder = tmp_path_factory.mktemp("service")
-    options = [f"--reranker={models / 'a.reranker.h5'}", "--workers=2"]
-    options += ["--max-body=500000", "--max-text=2000", "--max-batch=16"]
-    options.append("--allowed-origin=https://allowed.example.org")
-    options.append(f"--corrections={folder / 'corrections.jsonl'}")
-    with running_service(folder, models / "a.h5", *options) as running:
-        running.corrections = folder / "corrections.jsonl"
+    corrections = folder / "corrections.jsonl"
+    with running_service(
+        folder,
+        models / "a.h5",
+        f"--reranker={models / 'a.reranker.h5'}",
+        "--workers=2",
+        "--max-body=500000",
+        "--max-text=2000",
+        "--max-batch=16",
+        "--allowed-origin=https://allowed.example.org",
+        f"--corrections={corrections}",
+    ) as running:
+        running.corrections = corrections
         yield running
 
 
@@ -94,14 +101,20 @@ def predictor(models):
 def library(tmp_path_factory):
     """A model of an Annif corpus with notations."""
     folder = tmp_path_factory.mktemp("library")
-    rows = zip(TEXTS, SUBJECTS, strict=True)
-    (folder / "train.tsv").write_text(
-        "".join(f"{text}\t{' '.join(map(URI, names))}\n" for text, names in rows)
+    records = []
+    for text, names in zip(TEXTS, SUBJECTS, strict=True):
+        uris = " ".join(URI(name) for name in names)
+        records.append(f"{text}\t{uris}\n")
+    (folder / "train.tsv").write_text("".join(records))
+    subjects = ["uri,label_en,notation\n"]
+    for name, notation in (("cats", "636.8"), ("dogs", ""), ("birds", "598")):
+        subjects.append(f"{URI(name)},{name},{notation}\n")
+    (folder / "animals.csv").write_text("".join(subjects))
+    return prepare_and_train(
+        folder,
+        "--format=annif",
+        f"--train={folder}/train.tsv",
+        f"--vocabulary={folder}/animals.csv",
+        "--min-df=1",
+        "--max-df=1.0",
     )
-    names = [
-        f"{URI(name)},{name},{mark}\n"
-        for name, mark in (("cats", "636.8"), ("dogs", ""), ("birds", "598"))
-    ]
-    (folder / "animals.csv").write_text("uri,label_en,notation\n" + "".join(names))
-    files = f"--train={folder}/train.tsv", f"--vocabulary={folder}/animals.csv"
-    return prepare_and_train(folder, "--format=annif", *files, "--min-df=1", "--max-df=1.0")

@@ -1,6 +1,4 @@
-"""Annif's interface as ovaflow serves it; tests/serving/test_real_annif.py has the real Annif as a
-client.
-"""
+"""Annif's API as ovaflow serves it; test_real_annif.py has the real Annif as its client."""
 
 import json
 from urllib.parse import urlencode
@@ -19,15 +17,17 @@ URI = "http://example.org/{}".format
 
 @pytest.fixture(scope="module")
 def several(library, models, tmp_path_factory):
-    """The library's model and another of texts, whose labels are of no vocabulary."""
+    """A service of the library's model and of another, whose labels are of no vocabulary."""
     folder = tmp_path_factory.mktemp("several")
-    options = str(models / "b.h5"), f"--corrections=animals={folder / 'corrections.jsonl'}"
-    with running_service(folder, f"animals={library}", *options) as running:
-        running.corrections = folder / "corrections.jsonl"
+    corrections = folder / "corrections.jsonl"
+    second = str(models / "b.h5")
+    option = f"--corrections=animals={corrections}"
+    with running_service(folder, f"animals={library}", second, option) as running:
+        running.corrections = corrections
         yield running
 
 
-def suggest(service, project="animals", status=200, **fields):
+def suggest(service, project="animals", status=200, **fields) -> dict | str:
     return service.answer(f"/v1/projects/{project}/suggest", urlencode(fields), status)
 
 
@@ -35,11 +35,8 @@ def test_every_model_is_a_project(several, library, models) -> None:
     first, second = several.answer("/v1/projects")["projects"]
     assert [first["project_id"], second["project_id"]] == ["animals", "b"]
     assert first["vocab"] == {"vocab_id": "animals", "languages": ["en"], "size": 3, "loaded": True}
-    assert (first["language"], second["language"], second["vocab"]["vocab_id"]) == (
-        "en",
-        "und",
-        "labels",
-    )
+    assert (first["language"], second["language"]) == ("en", "und")
+    assert second["vocab"]["vocab_id"] == "labels"
     assert several.answer("/v1/projects/b") == second
     assert several.answer("/v1/vocabs") == {"vocabs": [first["vocab"], second["vocab"]]}
     several.answer("/v1/projects/c", status=404)
@@ -48,8 +45,9 @@ def test_every_model_is_a_project(several, library, models) -> None:
 
 
 def test_suggestions_are_predictions(several) -> None:
-    [prediction] = several.answer("/predict", {"text": "a cat purrs: cats purr"})["predictions"]
-    ours = suggest(several, text="a cat purrs: cats purr")["results"]
+    text = "a cat purrs: cats purr"
+    [prediction] = several.answer("/predict", {"text": text})["predictions"]
+    ours = suggest(several, text=text)["results"]
     notations = {"cats": "636.8", "dogs": None, "birds": "598"}
     for each, theirs in zip(ours, prediction["labels"], strict=True):
         name = theirs["name"]
@@ -60,21 +58,20 @@ def test_suggestions_are_predictions(several) -> None:
             "notation": notations[name],
             "score": score,
         }
-    assert (
-        suggest(several, text="a cat purrs: cats purr", threshold=ours[1]["score"])["results"]
-        == ours[:2]
-    )
-    for nothing in (
+    above = suggest(several, text=text, threshold=ours[1]["score"])
+    assert above["results"] == ours[:2]
+    for fields in (
         {"text": "cats", "limit": 0},
         {"text": "", "metadata_title": "x"},
         {"text": "unheard of"},
     ):
-        assert suggest(several, **nothing) == {"results": []}
+        assert suggest(several, **fields) == {"results": []}
 
 
 def test_several_documents(several) -> None:
     documents = [
-        {"text": text, "document_id": name} for text, name in (("cats", "x"), ("birds", None))
+        {"text": "cats", "document_id": "x"},
+        {"text": "birds", "document_id": None},
     ]
     path = "/v1/projects/animals/suggest-batch?limit=1&language=en"
     answer = several.answer(path, {"documents": documents})
@@ -104,7 +101,7 @@ def test_labels_of_no_vocabulary_are_their_own_uris_in_any_language(several) -> 
         ),
     ],
 )
-def test_refused(several, fields, detail) -> None:
+def test_wrong_fields_are_refused(several, fields, detail) -> None:
     assert suggest(several, status=400, **fields)["detail"].startswith(detail)
 
 
@@ -121,7 +118,7 @@ def test_a_form_of_an_unknown_encoding_is_refused(several) -> None:
         assert (response.status, said in response.read()) == (status, True)
 
 
-def learn(service, documents, status, project="animals"):
+def learn(service, documents, status, project="animals") -> dict | str:
     return service.answer(f"/v1/projects/{project}/learn", documents, status)
 
 
@@ -136,30 +133,23 @@ def test_learning_is_a_line_for_the_next_training(several, library) -> None:
     learnt = [(entry["text"], entry["labels"]) for entry in entries]
     assert learnt == [(text, [URI("birds"), URI("dogs")]), ("cats ?", [])]
     assert entries[0]["id"] != entries[1]["id"]
-    train, names, output = (
-        library.parent / name for name in ("train.tsv", "animals.csv", "next.h5")
-    )
-    prepared = (
+    output = library.parent / "next.h5"
+    ovaflow(
         "prepare",
         "--format=annif",
-        f"--train={train}",
-        f"--vocabulary={names}",
+        f"--train={library.parent / 'train.tsv'}",
+        f"--vocabulary={library.parent / 'animals.csv'}",
         "--min-df=1",
         "--max-df=1.0",
-    )
-    extra = (
         f"--extra={several.corrections}",
         "--extra-weight=2",
         "--no-label-names",
         f"--output={output}",
     )
-    ovaflow(*prepared, *extra)
     dataset = open_dataset(output)
     [fox_labels, cats_labels] = dataset.train.Y.to_scipy().toarray()[-2:]
-    assert [dataset.label_uris[label] for label in np.flatnonzero(fox_labels)] == [
-        URI("birds"),
-        URI("dogs"),
-    ]
+    fox_uris = [dataset.label_uris[label] for label in np.flatnonzero(fox_labels)]
+    assert fox_uris == [URI("birds"), URI("dogs")]
     assert not cats_labels.any()
 
 
@@ -184,7 +174,7 @@ def test_nothing_is_learnt_from_what_is_refused(several, documents, status, deta
 
 def test_what_is_too_large_and_what_learns(several) -> None:
     for times in (200_001, 1_000_000):
-        # plain text, as Annif has it
+        # plain text, as in Annif
         assert isinstance(suggest(several, status=413, text="cats " * times), str)
     suggest(several, "none", 404, text="cats")
     learn(several, [], 404, "none")
@@ -231,21 +221,19 @@ FOX = "The quick brown fox jumped over the lazy dog, and it was not the first ti
 
 
 def test_the_language_of_a_text(several):
-    def detected(text, *languages):
-        return several.answer("/v1/detect-language", {"text": text, "languages": languages})[
-            "results"
-        ]
+    def detect(text, *languages) -> list[dict]:
+        body = {"text": text, "languages": languages}
+        return several.answer("/v1/detect-language", body)["results"]
 
-    ours = detected(FOX, "sv", "en", "fi")
+    ours = detect(FOX, "sv", "en", "fi")
     assert ours[0]["language"] == "en"
     assert {each["language"] for each in ours} == {"en", "fi", "sv", None}
-    assert [each["score"] for each in ours] == sorted(
-        (each["score"] for each in ours), reverse=True
-    )
-    # as Annif answers to what it does not know, and to nothing
-    assert detected("exampley texty", "fi", "sv")[0] == {"language": None, "score": 1}
-    assert detected("", "en")[0] == {"language": None, "score": 1}
-    assert detected(FOX, "fi", "sv")[0]["language"] is None
+    scores = [each["score"] for each in ours]
+    assert scores == sorted(scores, reverse=True)
+    # as Annif answers to texts that it does not know, and to an empty one
+    assert detect("exampley texty", "fi", "sv")[0] == {"language": None, "score": 1}
+    assert detect("", "en")[0] == {"language": None, "score": 1}
+    assert detect(FOX, "fi", "sv")[0]["language"] is None
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""annif-client, the Python package for Annif's interface, with our service."""
+"""annif-client, the Python package for Annif's API, with our service."""
 
 import json
 
@@ -25,21 +25,23 @@ def test_every_method_works_or_says_what_is_missing(library, tmp_path) -> None:
         documents = [{"text": "cats purr", "document_id": "one"}, {"text": "birds sing"}]
         first, second = client.suggest_batch("animals", documents, limit=2, threshold=0.1)
         assert (first, second["document_id"]) == ({"document_id": "one", "results": ours}, None)
-        client.learn(
-            "animals", [{"text": "a fox", "subjects": [{"uri": URI("dogs"), "label": "dogs"}]}]
-        )
+        dogs = {"uri": URI("dogs"), "label": "dogs"}
+        client.learn("animals", [{"text": "a fox", "subjects": [dogs]}])
         assert json.loads(learnt.read_text())["labels"] == [URI("dogs")]
-        found = client.detect_language("It is not what I would have said of this", ["en", "fi"])[
-            "results"
-        ]
-        assert found[0]["language"] == "en"
-        assert {each["language"] for each in found} == {"en", "fi", None}
+        sentence = "It is not what I would have said of this"
+        languages = client.detect_language(sentence, ["en", "fi"])["results"]
+        assert languages[0]["language"] == "en"
+        assert {each["language"] for each in languages} == {"en", "fi", None}
         with pytest.raises(requests.HTTPError) as refused:
             client.detect_language("It is not", ["xx"])
         assert "unsupported candidate languages: xx" in refused.value.response.json()["detail"]
-        for ask in (client.suggest, client.suggest_batch, client.learn):
-            with pytest.raises(ValueError, match="no project 'none'; there are animals"):
-                ask("none", [] if ask != client.suggest else "x")
+        no_project = "no project 'none'; there are animals"
+        with pytest.raises(ValueError, match=no_project):
+            client.suggest("none", "x")
+        with pytest.raises(ValueError, match=no_project):
+            client.suggest_batch("none", [])
+        with pytest.raises(ValueError, match=no_project):
+            client.learn("none", [])
         with pytest.raises(requests.HTTPError) as refused:
             client.learn("animals", [{"text": "x", "subjects": [{"uri": URI("unicorns")}]}])
         assert "no label 'http://example.org/unicorns'" in refused.value.response.json()["detail"]

@@ -1,6 +1,4 @@
-"""The page in a real browser: what a person does, by mouse and keyboard, with hostile names and
-texts.
-"""
+"""The page in a real browser, used by mouse and keyboard, with hostile names and texts."""
 
 import json
 import re
@@ -13,25 +11,29 @@ from running_service import running_service
 
 pytestmark = pytest.mark.browser
 
-TEXT = "word00 größe0 and WORD11; \U00010400Ⅳx\U000104003 <img src=x onerror=\"document.title='taken'\"> word92"
+TEXT = (
+    "word00 größe0 and WORD11; \U00010400Ⅳx\U000104003 "
+    "<img src=x onerror=\"document.title='taken'\"> word92"
+)
 
 
 @pytest.fixture
 def page(new_page, service):
-    """A page that fails the test when it complains or asks anybody but the service."""
+    """A page; the test fails if it reports an error or sends a request to another server."""
     page = new_page()
     complaints = []
+
+    def check_console(message) -> None:
+        if "status of 503" not in message.text:
+            complaints.append(message.text)
+
+    def check_request(request) -> None:
+        if not request.url.startswith((service.url, "data:")):
+            complaints.append(request.url)
+
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on(
-        "console",
-        lambda message: "status of 503" in message.text or complaints.append(message.text),
-    )
-    page.on(
-        "request",
-        lambda request: (
-            request.url.startswith((service.url, "data:")) or complaints.append(request.url)
-        ),
-    )
+    page.on("console", check_console)
+    page.on("request", check_request)
     page.on("dialog", lambda dialog: complaints.append(dialog.message))
     yield page
     assert page.title() == "Labels for a text · ovaflow"
@@ -45,13 +47,13 @@ def predict(page, service, text) -> None:
     page.wait_for_selector("#why:not([hidden])")
 
 
-def names(page, where):
+def read_names(page, where) -> list[str]:
     return page.locator(f"{where} bdi").all_text_contents()
 
 
-def felt(words, key, most):
-    """Names of the words that the page shows: not those of less than a fiftieth of the strongest."""
-    return [word["feature"] for word in words if abs(word[key]) > 0.02 * most][:12]
+def list_strong_words(words, key, strongest) -> list[str]:
+    """List the words that the page shows: those of more than a fiftieth of the strongest."""
+    return [word["feature"] for word in words if abs(word[key]) > 0.02 * strongest][:12]
 
 
 def test_a_pasted_text_gets_its_labels_and_each_its_reasons(page, service, predictor) -> None:
@@ -59,16 +61,13 @@ def test_a_pasted_text_gets_its_labels_and_each_its_reasons(page, service, predi
     predict(page, service, TEXT)
     theirs = service.answer("/predict", {"text": TEXT, "top_k": 10})
     labels = theirs["predictions"][0]["labels"]
-    ours = names(page, "#labels")
+    ours = read_names(page, "#labels")
     assert ours == [label["name"] for label in labels]
     assert sorted(ours) == sorted(predictor.label_names)
-    figures = [
-        re.fullmatch(r"[<>]? ?(\d+) %", shown)[1]
-        for shown in page.locator("#labels data").all_text_contents()
-    ]
-    assert list(map(int, figures)) == pytest.approx(
-        [100 * label["score"] for label in labels], abs=1
-    )
+    percentages = []
+    for shown in page.locator("#labels data").all_text_contents():
+        percentages.append(int(re.fullmatch(r"[<>]? ?(\d+) %", shown)[1]))
+    assert percentages == pytest.approx([100 * label["score"] for label in labels], abs=1)
     assert page.get_by_role("status").first.text_content().startswith("10 labels from")
     assert page.locator("#marked").text_content() == TEXT
     marked = page.locator("#marked mark").all_text_contents()
@@ -82,27 +81,25 @@ def test_a_pasted_text_gets_its_labels_and_each_its_reasons(page, service, predi
     page.wait_for_function(
         "name => document.getElementById('why-title').textContent === name", arg=label["name"]
     )
-    assert names(page, "#labels [aria-pressed=true]") == [label["name"]]
+    assert read_names(page, "#labels [aria-pressed=true]") == [label["name"]]
     theirs = service.answer("/explain", {"text": TEXT, "labels": [label["id"]], "words": 15})
     reasons = theirs["labels"][0]
     most = max(abs(word["contribution"]) for word in reasons["up"] + reasons["down"])
     for side, key in (("#for", "up"), ("#against", "down")):
-        assert names(page, side) == felt(reasons[key], "contribution", most)
+        assert read_names(page, side) == list_strong_words(reasons[key], "contribution", most)
     described = service.answer(f"/labels/{label['id']}")
-    strongest = felt(described["up"], "weight", described["up"][0]["weight"])
-    assert names(page, "#strongest") == strongest
-    assert names(page, "#nearest") == [other["name"] for other in described["nearest"]]
+    strongest = list_strong_words(described["up"], "weight", described["up"][0]["weight"])
+    assert read_names(page, "#strongest") == strongest
+    assert read_names(page, "#nearest") == [other["name"] for other in described["nearest"]]
 
 
-def ticked(page):
-    """Names of the labels found that are ticked."""
-    return names(page, "#labels li:has(input:checked)")
+def read_ticked_names(page) -> list[str]:
+    """Read the names of the predicted labels that are ticked."""
+    return read_names(page, "#labels li:has(input:checked)")
 
 
 def predict_again(page, text, record=None) -> None:
-    """Find the labels of another text, which is that of the same record or of another one where the
-    page asks.
-    """
+    """Find the labels of another text; answer the page's question about the record."""
     page.get_by_role("textbox", name="Your text").fill(text)
     with page.expect_response("**/explain"):
         page.get_by_role("button", name="Find labels").click()
@@ -110,7 +107,7 @@ def predict_again(page, text, record=None) -> None:
             page.get_by_role("button", name=record).click()
 
 
-def names_that_fit(service, text):
+def find_fitting_names(service, text) -> list[str]:
     answer = service.answer("/predict", {"text": text, "fit": True})
     return [label["name"] for label in answer["predictions"][0]["labels"]]
 
@@ -119,30 +116,34 @@ def test_labels_that_fit_are_ticked_and_a_person_has_the_last_word(page, service
     text = "word70 word71 größe7"
     other = "word90 word91 größe9"
     predict(page, service, text)
-    fitting = names_that_fit(service, text)
-    others = names_that_fit(service, other)
-    ours = names(page, "#labels")
-    assert ticked(page) == fitting
-    assert names(page, "#chosen") == fitting
+    fitting = find_fitting_names(service, text)
+    others = find_fitting_names(service, other)
+    ours = read_names(page, "#labels")
+    assert read_ticked_names(page) == fitting
+    assert read_names(page, "#chosen") == fitting
     status = page.locator("#status").text_content()
-    some = len(fitting)
-    right = f" and about \\d of these {some} (is|are) right| and probably all {some} are right"
-    assert re.search(f" {some} of them fit(s|,({right}))\\.$", status)
+    n_fitting = len(fitting)
+    right = (
+        f" and about \\d of these {n_fitting} (is|are) right"
+        f"| and probably all {n_fitting} are right"
+    )
+    assert re.search(f" {n_fitting} of them fit(s|,({right}))\\.$", status)
     taken = fitting[0]
     added = next(name for name in ours if name not in {*fitting, *others})
     page.get_by_role("checkbox", name=f"Choose {taken}", exact=True).first.uncheck()
     page.get_by_role("checkbox", name=f"Choose {added}", exact=True).first.check()
     predict_again(page, text)
-    assert set(ticked(page)) == {*fitting, added} - {taken}
+    assert set(read_ticked_names(page)) == {*fitting, added} - {taken}
     predict_again(page, other, "The same record")
-    assert set(ticked(page)) == {*others, added} - {taken}
+    assert set(read_ticked_names(page)) == {*others, added} - {taken}
     predict_again(page, "unheard of", "The same record")
-    assert names(page, "#chosen") == [added]
+    assert read_names(page, "#chosen") == [added]
     predict_again(page, other, "Another record")
-    assert ticked(page) == others
+    assert read_ticked_names(page) == others
 
 
-def save(page):
+def save(page) -> str:
+    """Save the chosen labels; return the page's message."""
     page.get_by_role("button", name="Save", exact=True).click()
     page.locator("#saved").filter(has_text=re.compile(r"[^…]$")).wait_for()
     return page.locator("#saved").text_content()
@@ -153,8 +154,8 @@ def test_what_is_chosen_is_saved_and_the_next_text_begins_afresh(page, service) 
     other = "word90 word91 größe9"
     page.goto(f"{service.url}/#id=record+17&text={quote(text)}")
     page.wait_for_selector("#why:not([hidden])")
-    shown = names(page, "#labels")
-    fitting = names_that_fit(service, text)
+    shown = read_names(page, "#labels")
+    fitting = find_fitting_names(service, text)
     page.locator("#chosen").get_by_role("button").first.click()
     page.get_by_label(re.compile("Part of its name")).fill("GRÖSSE")
     page.locator("#found").get_by_role("checkbox").check()
@@ -162,12 +163,13 @@ def test_what_is_chosen_is_saved_and_the_next_text_begins_afresh(page, service) 
     page.locator("#found button.label").click()
     page.locator("#why-title").filter(has_text="Größe").wait_for()
     added = page.locator("#found bdi").text_content()
-    assert save(page) == f"Saved with {len(fitting)} label{'s' * (len(fitting) > 1)}."
+    noun = "label" if len(fitting) == 1 else "labels"
+    assert save(page) == f"Saved with {len(fitting)} {noun}."
     entry = json.loads(service.corrections.read_text().splitlines()[-1])
     assert (entry["id"], entry["text"]) == ("record 17", text)
     assert (entry["labels"], entry["suggested"]) == ([*fitting[1:], added], shown)
     predict_again(page, other)
-    assert names(page, "#chosen") == names_that_fit(service, other)
+    assert read_names(page, "#chosen") == find_fitting_names(service, other)
     assert page.get_by_label("Record").input_value() == ""
     page.route(
         "**/corrections",
@@ -178,18 +180,16 @@ def test_what_is_chosen_is_saved_and_the_next_text_begins_afresh(page, service) 
 
 def test_everything_works_from_the_keyboard(page, service) -> None:
     page.goto(service.url)
-    for _ in range(2):  # the language of the page, the text
+    # the language of the page, the text
+    for _ in range(2):
         page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "text"
     page.keyboard.type("word30 word31")
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("#why:not([hidden])")
     first = page.locator("#why-title").text_content()
-    for _ in range(
-        8
-        # the button, the number of labels, a file, copy, the first tick, its label, the second
-        # tick, its label
-    ):
+    # the button, the number of labels, a file, copy, and two times a tick and its label
+    for _ in range(8):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.wait_for_function(
@@ -200,8 +200,8 @@ def test_everything_works_from_the_keyboard(page, service) -> None:
 
 @pytest.fixture
 def subjects(library, tmp_path, new_page):
-    """The page of a model whose labels are subjects, two of which are suggested and one is looked
-    up.
+    """The page of a model whose labels are subjects: one chosen suggestion, and one that was
+    searched.
     """
     with running_service(tmp_path, library, "--marc-source=animals/eng") as service:
         page = new_page(permissions=["clipboard-read", "clipboard-write"])
@@ -259,23 +259,28 @@ def test_nothing_sticks_out_and_everything_can_be_read(new_page, service, width,
     page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     predict(page, service, TEXT + " word" + "0" * 300)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert min(contrast_of(page, element) for element in ("body", "#status", "#go")) >= 4.5
+    assert min(measure_contrast(page, each) for each in ("body", "#status", "#go")) >= 4.5
     page.goto(f"{service.url}/docs")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def contrast_of(page, selector):
-    """Contrast of an element's text and what is behind it."""
+def measure_contrast(page, selector) -> float:
+    """Measure the contrast of an element's text and its background."""
     colours = page.locator(selector).first.evaluate(
         """one => {
           const colour = getComputedStyle(one).color;
-          while (getComputedStyle(one).backgroundColor === "rgba(0, 0, 0, 0)") one = one.parentElement;
+          const none = "rgba(0, 0, 0, 0)";
+          while (getComputedStyle(one).backgroundColor === none) one = one.parentElement;
           return [colour, getComputedStyle(one).backgroundColor];
         }"""
     )
-    return compute_contrast(
-        *([int(part) for part in re.findall(r"\d+", colour)[:3]] for colour in colours)
-    )
+    text, background = (_parse_colour(colour) for colour in colours)
+    return compute_contrast(text, background)
+
+
+def _parse_colour(colour) -> list[int]:
+    """Parse red, green and blue of a colour such as ``rgb(1, 2, 3)``."""
+    return [int(part) for part in re.findall(r"\d+", colour)[:3]]
 
 
 def test_labels_are_named_in_the_language_of_the_reader(new_page, tmp_path) -> None:
@@ -287,7 +292,7 @@ def test_labels_are_named_in_the_language_of_the_reader(new_page, tmp_path) -> N
         page.locator("#labels [data-choose]").first.check()
         page.get_by_role("button", name="MARC 650").click()
         page.get_by_role("button", name="Copied").wait_for()
-        # what a catalogue has is the name that the authority has
+        # MARC fields have the name of the authority file
         assert "$a cats " in page.evaluate("navigator.clipboard.readText()")
         page.get_by_label("Language of the labels").select_option(label="suomi")
         page.locator("#labels bdi", has_text="kissat").wait_for()

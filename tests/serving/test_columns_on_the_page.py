@@ -1,4 +1,4 @@
-"""Numbers and categories beside a text, on the page: asked, changed, explained, saved, brought back
+"""Numbers and categories next to a text, on the page: asked, changed, explained, saved, found again
 and linked.
 """
 
@@ -12,7 +12,7 @@ from synthetic import prepare_and_train
 from ovaflow.features.columns import FormField, UsualValues
 from ovaflow.serving.pages import PAGE_LANGUAGES, render_pages
 
-COLUMNS = "price", "publisher"
+COLUMNS = ("price", "publisher")
 TEXT = "a1 b"
 
 
@@ -21,14 +21,15 @@ def service(tmp_path_factory):
     folder = tmp_path_factory.mktemp("columns")
     rows = [f"a{i % 2} b,{1790 + i % 3},p{i % 3},l{i % 3}\n" for i in range(30)]
     (folder / "train.csv").write_text("text,price,publisher,labels\n" + "".join(rows) + "a1,,,l1\n")
-    columns = (
+    model = prepare_and_train(
+        folder,
+        "--format=csv",
+        f"--train={folder}/train.csv",
+        "--min-df=1",
         "--number-columns=price",
         "--category-columns=publisher",
         "--split=last",
         "--test-fraction=0.01",
-    )
-    model = prepare_and_train(
-        folder, "--format=csv", f"--train={folder}/train.csv", "--min-df=1", *columns
     )
     corrections = folder / "new.jsonl"
     with running_service(folder, model, f"--corrections={corrections}") as running:
@@ -52,11 +53,12 @@ def fill(page, **values) -> None:
         page.get_by_label(name, exact=True).fill(value)
 
 
-def values(page):
+def read_values(page) -> list[str]:
     return [page.get_by_label(name, exact=True).input_value() for name in COLUMNS]
 
 
-def find(page, text=None):
+def find(page, text=None) -> dict:
+    """Find labels; return the text and columns that the page sent."""
     if text is not None:
         page.locator("#text").fill(text)
     with page.expect_response("**/predict") as asked:
@@ -65,11 +67,11 @@ def find(page, text=None):
     return json.loads(asked.value.request.post_data)["text"]
 
 
-def shown(page):
+def read_names(page) -> list[str]:
     return page.locator("#labels bdi").all_text_contents()
 
 
-def names_for(service, **record):
+def predict_names(service, **record) -> list[str]:
     [answer] = service.answer("/predict", {"text": record, "top_k": 10})["predictions"]
     return [label["name"] for label in answer["labels"]]
 
@@ -84,16 +86,16 @@ def save(page, record) -> None:
 @pytest.mark.browser
 def test_a_column_is_a_field_that_is_asked_with_the_text(page, service) -> None:
     hints = page.locator("#beside .note").all_text_contents()
-    known = page.locator("#beside datalist option").evaluate_all(
-        "all => all.map((each) => each.value)"
-    )
-    assert (hints, known) == (["usually 1790 to 1792"], ["p0", "p1", "p2"])
+    options = page.locator("#beside datalist option")
+    known = options.evaluate_all("all => all.map((each) => each.value)")
+    assert hints == ["usually 1790 to 1792"]
+    assert known == ["p0", "p1", "p2"]
     assert find(page, TEXT) == {"text": TEXT, "price": None, "publisher": None}
     for price, publisher in (("1790", "p0"), ("1792", "p2"), ("1791.5", "unheard of")):
         fill(page, price=price, publisher=publisher)
         record = {"text": TEXT, "price": float(price), "publisher": publisher}
         assert find(page) == record
-        assert shown(page) == names_for(service, **record)
+        assert read_names(page) == predict_names(service, **record)
     fill(page, price="1792", publisher="p2")
     find(page)
     page.locator("#why:not([hidden])").wait_for()
@@ -108,22 +110,20 @@ def test_what_is_saved_is_what_stands_in_the_fields(page, service) -> None:
     save(page, "b0901")
     fill(page, publisher="p2")
     assert page.locator("#save-button").is_disabled()
-    assert (
-        page.locator("#hindrance")
-        .text_content()
-        .startswith("What stands beside the text has changed.")
-    )
+    hindrance = page.locator("#hindrance").text_content()
+    assert hindrance.startswith("What stands beside the text has changed.")
     # it is the same record, so the page does not ask
     find(page)
     save(page, "b0901")
-    entries = list(map(json.loads, service.corrections.read_text("utf-8").splitlines()))
+    lines = service.corrections.read_text("utf-8").splitlines()
+    entries = [json.loads(line) for line in lines]
     assert [[entry[name] for name in ("id", *COLUMNS)] for entry in entries] == [
         ["b0901", 1790, "p0"],
         ["b0901", 1790, "p2"],
     ]
     fill(page, price="", publisher="")
     find(page)
-    assert values(page) == ["", ""]
+    assert read_values(page) == ["", ""]
 
 
 @pytest.mark.browser
@@ -135,16 +135,18 @@ def test_a_saved_record_comes_back_with_its_columns(page, service) -> None:
     for record, theirs in (("b0901", ["1790", "p1"]), ("b0902", ["", "p1"])):
         with page.expect_response("**/predict"):
             page.locator("#corrections button").filter(has_text=record).first.click()
-        assert values(page) == theirs
+        assert read_values(page) == theirs
     page.goto("about:blank")
     page.goto(service.url)
-    # the same text, pasted alone
+    # the same text, pasted without its columns
     page.locator("#text").fill(f"{TEXT} b0901")
     page.locator("#go").click()
     page.wait_for_function("() => !looking && desk.answer")
-    assert values(page) == ["1790", "p1"]
+    assert read_values(page) == ["1790", "p1"]
     assert page.locator("#save-button").is_enabled()
-    assert shown(page) == names_for(service, text=f"{TEXT} b0901", price=1790, publisher="p1")
+    assert read_names(page) == predict_names(
+        service, text=f"{TEXT} b0901", price=1790, publisher="p1"
+    )
 
 
 @pytest.mark.browser
@@ -152,13 +154,13 @@ def test_a_link_brings_columns_along_and_another_language_keeps_them(page, servi
     link = urlencode({"id": "b0903", "text": TEXT, "price": "1791", "publisher": "p1"})
     page.goto(f"{service.url}/#{link}")
     page.wait_for_function("() => !looking && desk.answer")
-    assert shown(page) == names_for(service, text=TEXT, price=1791, publisher="p1")
+    assert read_names(page) == predict_names(service, text=TEXT, price=1791, publisher="p1")
     fill(page, price="1792")
     page.locator("#page-language").select_option("de")
     page.wait_for_function(
         "() => document.documentElement.lang === 'de' && !looking && desk.answer"
     )
-    assert values(page) == ["1792", "p1"]
+    assert read_values(page) == ["1792", "p1"]
     assert page.locator("#beside .note").text_content() == "üblich sind 1790 bis 1792"
 
 
@@ -190,9 +192,7 @@ def test_nothing_sticks_out(new_page, service, width, scheme) -> None:
 
 
 def test_any_declared_column_is_a_field_in_every_language() -> None:
-    """The page knows no kind of column: what one declares of itself is drawn, and its script reads
-    all alike.
-    """
+    """The page shows the declarations of each column, and its script treats all columns alike."""
 
     class Options:
         max_text = 1000

@@ -1,4 +1,4 @@
-"""Labels that people chose, saved for the next training: whole lines, none lost, training records."""
+"""Labels that people chose, saved for the next training: complete lines, of which none is lost."""
 
 import contextlib
 import http.client
@@ -20,7 +20,7 @@ from ovaflow.settings.prepare import PrepareSource
 LONG = "größe \U00010400 " * 5000
 
 
-def lines(path):
+def read_entries(path) -> list[dict]:
     content = path.read_text(encoding="utf-8")
     assert content.endswith("\n")
     return [json.loads(line) for line in content[:-1].split("\n")]
@@ -31,7 +31,7 @@ def test_a_correction_is_a_training_record_of_the_same_columns(service, saved, p
     text = 'line one\nline\u2028two "quoted" größe \U00010400'
     body = {"text": text, "labels": [7, names[2], 7], "suggested": [7, 1], "id": "record 17"}
     answer = service.answer("/corrections", body)
-    [entry] = lines(saved)
+    [entry] = read_entries(saved)
     assert answer["model"] == predictor.model.checksum
     assert entry == {
         "id": "record 17",
@@ -43,11 +43,9 @@ def test_a_correction_is_a_training_record_of_the_same_columns(service, saved, p
     }
     assert datetime.fromisoformat(entry["time"]).utcoffset().total_seconds() == 0
     [instance] = read_file(PrepareSource(format="jsonl"), saved)
-    assert (instance.text, instance.labels, instance.id) == (
-        text,
-        (names[7], names[2]),
-        "record 17",
-    )
+    assert instance.text == text
+    assert instance.labels == (names[7], names[2])
+    assert instance.id == "record 17"
 
 
 def test_every_label_is_read_back_as_the_training_data_had_it(service, saved, predictor) -> None:
@@ -60,38 +58,38 @@ def test_every_label_is_read_back_as_the_training_data_had_it(service, saved, pr
 def test_without_an_id_the_same_text_has_the_same(service, saved) -> None:
     for text, labels in (("one", [1]), ("other", []), ("one", [2])):
         service.answer("/corrections", {"text": text, "labels": labels})
-    ids = [entry["id"] for entry in lines(saved)]
+    ids = [entry["id"] for entry in read_entries(saved)]
     assert ids[0] == ids[2] != ids[1]
 
 
-def save(service, clients, each, length):
-    """Ids of what several clients saved, each of them until its connection breaks."""
+def save(service, clients, n_corrections, length) -> list[str]:
+    """Save corrections by several clients, each until its connection breaks; return their ids."""
     saved = []
 
-    def client(number) -> None:
+    def run_client(number) -> None:
         connection = service.connect()
         with contextlib.suppress(OSError, http.client.HTTPException):
-            for turn in range(each):
+            for turn in range(n_corrections):
                 body = {"text": LONG[: length * turn], "labels": [0], "id": f"{number}-{turn}"}
                 assert exchange(connection, "/corrections", body)[0] == 200
                 saved.append(body["id"])
 
     with ThreadPoolExecutor(clients) as pool:
-        assert list(pool.map(client, range(clients))) == [None] * clients
+        assert list(pool.map(run_client, range(clients))) == [None] * clients
     return saved
 
 
 def test_lines_of_many_clients_of_two_workers_are_whole(service, saved) -> None:
     ids = save(service, 12, 6, 400)
     assert len(ids) == 72
-    assert sorted(entry["id"] for entry in lines(saved)) == sorted(ids)
+    assert sorted(entry["id"] for entry in read_entries(saved)) == sorted(ids)
 
 
 def test_the_file_may_be_moved_away_and_what_is_not_saved_says_so(service, saved, tmp_path) -> None:
     body = {"text": "a", "labels": [0]}
     saved.rename(tmp_path / "corrections.jsonl.1")
     service.answer("/corrections", body)
-    assert len(lines(saved)) == 1
+    assert len(read_entries(saved)) == 1
     saved.unlink()
     saved.symlink_to("/dev/full")
     problem = service.answer("/corrections", body, 507)
@@ -108,9 +106,9 @@ def test_the_file_may_be_moved_away_and_what_is_not_saved_says_so(service, saved
     service.answer("/corrections", body)
 
 
-def kill_after(workers, path, n) -> None:
-    """Kill processes when a file has some lines."""
-    while not path.exists() or len(path.read_bytes().splitlines()) < n:
+def kill_after(workers, path, n_lines) -> None:
+    """Kill processes when a file has this many lines."""
+    while not path.exists() or len(path.read_bytes().splitlines()) < n_lines:
         time.sleep(0.001)
     for worker in workers:
         os.kill(worker, signal.SIGKILL)
@@ -119,11 +117,13 @@ def kill_after(workers, path, n) -> None:
 @pytest.mark.long
 def test_a_killed_worker_leaves_whole_lines_and_what_it_acknowledged(models, tmp_path) -> None:
     path = tmp_path / "corrections.jsonl"
-    options = "--workers=2", f"--corrections={path}"
-    with running_service(tmp_path, models / "a.h5", *options) as service:
+    with running_service(
+        tmp_path, models / "a.h5", "--workers=2", f"--corrections={path}"
+    ) as service:
         service.wait_for("startup complete", times=2)
-        threading.Thread(target=kill_after, args=(service.workers(), path, 40), daemon=True).start()
+        killing = (service.workers(), path, 40)
+        threading.Thread(target=kill_after, args=killing, daemon=True).start()
         ids = save(service, 12, 30, 1000)
         service.wait_for("died")
     assert 12 < len(ids) < 360, "the workers were not killed in the middle"
-    assert {*ids} <= {entry["id"] for entry in lines(path)}
+    assert {*ids} <= {entry["id"] for entry in read_entries(path)}

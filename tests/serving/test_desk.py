@@ -1,5 +1,5 @@
-"""What is saved is what a person sees: random walks over the page in a browser, beside a model of
-what it should do.
+"""The page saves exactly the state that it shows: random walks in a browser, compared with a model
+of the page.
 """
 
 import json
@@ -21,11 +21,10 @@ IDS = ["b0901", "b0902"]
 
 @dataclass
 class Desk:
-    """What the page should have: the record on the desk, the box, what was saved, and the addresses
-    gone through.
-    """
+    """Model of the page: its record, text box, saved corrections and history of addresses."""
 
-    fits: dict  # labels of each text that fit
+    # labels that fit each text
+    fits: dict
     box: str = ""
     text: str = ""
     id: str = ""
@@ -33,30 +32,34 @@ class Desk:
     before: set = field(default_factory=set)
     by_hand: dict = field(default_factory=dict)
     here: bool = False
-    mine: tuple | None = None  # what was saved of it
-    saved: list = field(default_factory=list)  # id, text, labels
+    # last correction of the open record
+    mine: tuple | None = None
+    # id, text and labels of each correction
+    saved: list = field(default_factory=list)
     history: list = field(default_factory=lambda: [()])
 
     @property
-    def chosen(self):
-        return {
-            label
-            for label in self.before | {*self.by_hand}
-            if self.by_hand.get(label, label in self.before)
-        }
+    def chosen(self) -> set:
+        taken = {label for label, is_chosen in self.by_hand.items() if is_chosen}
+        return (self.before - self.by_hand.keys()) | taken
 
     @property
-    def is_unsaved(self):
+    def is_unsaved(self) -> bool:
         return self.chosen != self.before
 
-    def correction(self):
-        """What was saved last by this id, or else with this text if its record has that still."""
-        lines = [line for line in self.saved if line[0] and line[0] == self.id]
-        if not lines:
-            lines = [line for line in self.saved if line[1] == self.text]
-            same = [line for line in self.saved if lines and line[0] == lines[-1][0] != ""]
-            lines = [] if same and same[-1][1] != self.text else lines
-        return lines[-1] if lines else None
+    def find_correction(self) -> tuple | None:
+        """Find the last correction of this id, or else of this text if its record still has it."""
+        by_id = [line for line in self.saved if line[0] and line[0] == self.id]
+        if by_id:
+            return by_id[-1]
+        by_text = [line for line in self.saved if line[1] == self.text]
+        if not by_text:
+            return None
+        last = by_text[-1]
+        same_record = [line for line in self.saved if line[0] and line[0] == last[0]]
+        if same_record and same_record[-1][1] != self.text:
+            return None
+        return last
 
     def open(self, text, id_="", address=()) -> None:
         self.text = text
@@ -65,25 +68,25 @@ class Desk:
         self.by_hand = {}
         self.here = False
         self.mine = None
-        if not text and id_ and (known := self.correction()):
-            self.text = known[1]
+        if not text and id_:
+            known = self.find_correction()
+            if known:
+                self.text = known[1]
         self.box = self.text
         self.history[-1] = address
         self.look()
 
     def look(self) -> None:
-        known = self.correction() if self.text else None
+        known = self.find_correction() if self.text else None
         self.mine = known or self.mine
         self.before = set(self.mine[2] if self.mine else self.fits[self.text])
         if known and not self.id and known[1] == self.text:
             self.id = known[0]
 
-    def asks_to_find(self):
-        return (
-            bool(self.text)
-            and self.box != self.text
-            and (self.is_unsaved or bool(self.id and not self.here))
-        )
+    def asks_to_find(self) -> bool:
+        if not self.text or self.box == self.text:
+            return False
+        return self.is_unsaved or bool(self.id and not self.here)
 
     def find(self, answer) -> None:
         if self.box == self.text:
@@ -101,10 +104,14 @@ class Desk:
         if self.is_unsaved and not leaves:
             self.history[-1] = self.address
         else:
-            self.open(*(address[::-1] or ("", "")), address)
+            self.open_address(address)
+
+    def open_address(self, address) -> None:
+        id_, text = address or ("", "")
+        self.open(text, id_, address)
 
     def save(self) -> None:
-        own = self.id, self.text, frozenset(self.chosen)
+        own = (self.id, self.text, frozenset(self.chosen))
         self.before = self.chosen
         self.by_hand = {}
         self.here = True
@@ -130,8 +137,10 @@ class Walk:
         page.wait_for_function("() => !looking")
         ours = page.evaluate(
             """() => ({
-              box: document.getElementById("text").value, id: document.getElementById("record").value,
-              ticked: [...document.querySelectorAll("#labels :checked")].map((each) => Number(each.dataset.choose)),
+              box: document.getElementById("text").value,
+              id: document.getElementById("record").value,
+              ticked: [...document.querySelectorAll("#labels :checked")]
+                .map((each) => Number(each.dataset.choose)),
               chosen: document.querySelectorAll("#chosen li").length,
               saves: !document.getElementById("save-button").disabled,
             })"""
@@ -139,16 +148,15 @@ class Walk:
         assert ours == {
             "box": model.box,
             "id": model.id,
-            "ticked": [label for label in self.shown() if label in model.chosen],
+            "ticked": [label for label in self.list_shown_labels() if label in model.chosen],
             "chosen": len(model.chosen),
             "saves": bool(model.text) and model.box == model.text,
         }
 
-    def shown(self):
+    def list_shown_labels(self) -> list[int]:
         rows = self.page.locator("#labels [data-choose]")
-        return [
-            int(each) for each in rows.evaluate_all("all => all.map((each) => each.dataset.choose)")
-        ]
+        labels = rows.evaluate_all("all => all.map((each) => each.dataset.choose)")
+        return [int(label) for label in labels]
 
     def answer(self, asked, value) -> None:
         """Answer the question that the page asks, if it should."""
@@ -183,11 +191,8 @@ class Walk:
         if address == self.model.history[-1]:
             return
         self.model.history.append(address)
-        self.page.evaluate(
-            "hash => { location.hash = hash; }",
-            urlencode(dict(zip(("id", "text"), address, strict=True))),
-        )
-        self.moved(address, leaves)
+        self.page.evaluate("hash => { location.hash = hash; }", _encode_address(address))
+        self.check_move(address, leaves)
 
     def back(self, leaves) -> None:
         if len(self.model.history) == 1:
@@ -196,11 +201,11 @@ class Walk:
         self.page.evaluate("() => history.back()")
         address = self.model.history[-1]
         if address != self.model.address:
-            self.moved(address, leaves)
+            self.check_move(address, leaves)
         else:
             self.page.wait_for_timeout(50)
 
-    def moved(self, address, leaves) -> None:
+    def check_move(self, address, leaves) -> None:
         asks = self.model.is_unsaved
         self.page.wait_for_function(
             "address => desk.address === address || question.open", arg=_hash(address)
@@ -215,7 +220,7 @@ class Walk:
     def tick(self, number) -> None:
         rows = self.page.locator("#labels [data-choose]")
         if number < rows.count():
-            label = self.shown()[number]
+            label = self.list_shown_labels()[number]
             self.model.by_hand[label] = label not in self.model.chosen
             rows.nth(number).click()
 
@@ -238,12 +243,19 @@ class Walk:
         self.page.reload()
         self.page.locator("#about").filter(has_text="labels fit").wait_for()
         self.model.history = [address]
-        self.model.open(*(address[::-1] or ("", "")), address)
+        self.model.open_address(address)
         self.page.wait_for_function("address => desk.address === address", arg=_hash(address))
 
 
-def _hash(address):
-    return f"#{urlencode(dict(zip(('id', 'text'), address, strict=True)))}" if address else ""
+def _encode_address(address) -> str:
+    id_, text = address
+    return urlencode({"id": id_, "text": text})
+
+
+def _hash(address) -> str:
+    if not address:
+        return ""
+    return f"#{_encode_address(address)}"
 
 
 ADDRESSES = st.tuples(st.sampled_from(IDS), st.sampled_from(TEXTS))
@@ -266,15 +278,14 @@ STEPS = st.one_of(
 
 
 @pytest.fixture(scope="module")
-def fits(service):
-    found = {
-        text: service.answer("/predict", {"text": text, "fit": True})["predictions"][0]
-        for text in TEXTS
-    }
-    fitting = {text: each["labels"] if each["features"] else [] for text, each in found.items()}
-    return {"": set()} | {
-        text: {label["id"] for label in labels} for text, labels in fitting.items()
-    }
+def fits(service) -> dict[str, set[int]]:
+    """Labels that fit each text; of a text without a known word none."""
+    fits = {"": set()}
+    for text in TEXTS:
+        answer = service.answer("/predict", {"text": text, "fit": True})["predictions"][0]
+        labels = answer["labels"] if answer["features"] else []
+        fits[text] = {label["id"] for label in labels}
+    return fits
 
 
 @pytest.fixture
@@ -298,17 +309,17 @@ def test_what_is_saved_is_what_is_seen(page, service, predictor, fits, steps) ->
         note(f"{name} {values}")
         getattr(walk, name)(*values)
         walk.check()
-    entries = map(json.loads, service.corrections.read_text("utf-8").splitlines())
-    names = {name: label for label, name in enumerate(predictor.label_names)}
-    ours = [
-        (_id_of(entry), entry["text"], frozenset(names[label] for label in entry["labels"]))
-        for entry in entries
-    ]
+    ids = {name: label for label, name in enumerate(predictor.label_names)}
+    ours = []
+    for entry in read_entries(service.corrections):
+        id_ = "" if entry["id"].startswith("text:") else entry["id"]
+        labels = frozenset(ids[name] for name in entry["labels"])
+        ours.append((id_, entry["text"], labels))
     assert ours == walk.model.saved
 
 
-def _id_of(entry):
-    return "" if entry["id"].startswith("text:") else entry["id"]
+def read_entries(path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def open_page(page, service, record, text) -> None:
@@ -325,7 +336,7 @@ def test_what_was_corrected_comes_back_and_can_be_corrected_again(
     names = page.locator("#chosen bdi").all_text_contents()
     page.locator("#save-button").click()
     page.get_by_text(re.compile(f"^Saved with {len(names)} label")).wait_for()
-    # as a reader of tomorrow finds it: by its id, and by its text
+    # a reader finds it again by its id, and by its text
     for record in ("b0901", ""):
         open_page(page, service, record, TEXTS[0])
         assert page.locator("#chosen .mine bdi").all_text_contents() == names
@@ -464,8 +475,13 @@ def test_a_question_that_stands_is_answered_first(page, service) -> None:
 def test_a_record_of_several_columns_keeps_them(page, tmp_path) -> None:
     rows = [f"a{i % 3} b,c{i % 3} d{i % 2},l{i % 3}\n" for i in range(30)]
     (tmp_path / "train.csv").write_text("title,body,labels\n" + "".join(rows))
-    table = f"--train={tmp_path}/train.csv", "--text-column=title,body"
-    model = prepare_and_train(tmp_path, "--format=csv", *table, "--min-df=1")
+    model = prepare_and_train(
+        tmp_path,
+        "--format=csv",
+        f"--train={tmp_path}/train.csv",
+        "--text-column=title,body",
+        "--min-df=1",
+    )
     corrections = tmp_path / "corrections.jsonl"
     columns = {"title": "a1 b", "body": "c1 d0"}
     with running_service(tmp_path, model, f"--corrections={corrections}") as service:
@@ -484,6 +500,8 @@ def test_a_record_of_several_columns_keeps_them(page, tmp_path) -> None:
         page.locator("#saved").filter(
             has_text="They take the place of what was saved on"
         ).wait_for()
-    entries = list(map(json.loads, corrections.read_text("utf-8").splitlines()))
-    assert [{name: entry[name] for name in columns} for entry in entries] == 3 * [columns]
+    entries = read_entries(corrections)
+    for entry in entries:
+        assert {name: entry[name] for name in columns} == columns
+    assert len(entries) == 3
     assert sorted(entries[1]["labels"]) == ["l1", "l2"]

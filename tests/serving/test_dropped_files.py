@@ -1,4 +1,4 @@
-"""Files that are dropped on the page become text; those that cannot say why, and harm nobody."""
+"""Files dropped on the page become text, or an error with its reason, and damage nothing."""
 
 import importlib.util
 import json
@@ -10,16 +10,16 @@ from pdf_files import make_locked_pdf, make_pdf, make_slow_pdf
 from ovaflow.serving import dropped_files
 from ovaflow.serving.dropped_files import UnreadableFile
 
-PAGES = "How to train a dragon", "the second page"
+PAGES = ("How to train a dragon", "the second page")
 
 
 @pytest.fixture(scope="module")
-def pdf():
+def pdf() -> bytes:
     return make_pdf(*PAGES)
 
 
-def sent(service, name, content, headers=None):
-    """Status and answer to a file, which is sent as a page does."""
+def send_file(service, name, content, headers=None) -> tuple[int, dict]:
+    """Send a file as the page does; return status and answer."""
     connection = service.connect()
     try:
         kind = {"Content-Type": "application/octet-stream"}
@@ -31,26 +31,22 @@ def sent(service, name, content, headers=None):
 
 
 def test_the_text_of_a_file(service, pdf) -> None:
-    status, answer = sent(service, "paper.pdf", pdf)
     text = "\n".join(PAGES)
-    assert (status, answer) == (
-        200,
-        {"text": text, "characters": len(text), "cut": False, "pages": 2, "pages_read": 2},
-    )
+    paged = {"cut": False, "pages": 2, "pages_read": 2}
     unpaged = {"cut": False, "pages": None, "pages_read": None}
-    assert sent(service, "A.HTM", b"<p>caf\xe9 <b>noir") == (
-        200,
-        {"text": "café noir", "characters": 9} | unpaged,
-    )
-    assert sent(service, "empty.txt", b"") == (200, {"text": "", "characters": 0} | unpaged)
+    of_pdf = {"text": text, "characters": len(text)} | paged
+    of_html = {"text": "café noir", "characters": 9} | unpaged
+    of_nothing = {"text": "", "characters": 0} | unpaged
+    assert send_file(service, "paper.pdf", pdf) == (200, of_pdf)
+    assert send_file(service, "A.HTM", b"<p>caf\xe9 <b>noir") == (200, of_html)
+    assert send_file(service, "empty.txt", b"") == (200, of_nothing)
 
 
 def test_a_long_text_is_cut_and_can_be_asked_about(service) -> None:
-    status, answer = sent(service, "long.md", ("word00 ü\n" * 1000).encode())
+    status, answer = send_file(service, "long.md", ("word00 ü\n" * 1000).encode())
     assert (status, answer["characters"], answer["cut"]) == (200, 2000, True)
-    assert (
-        service.answer("/predict", {"text": answer["text"]})["predictions"][0]["known_words"] > 0.99
-    )
+    [prediction] = service.answer("/predict", {"text": answer["text"]})["predictions"]
+    assert prediction["known_words"] > 0.99
 
 
 @pytest.mark.parametrize(
@@ -67,13 +63,13 @@ def test_a_long_text_is_cut_and_can_be_asked_about(service) -> None:
     ],
 )
 def test_why_a_file_cannot_be_read(service, name, content, status, code) -> None:
-    found, problem = sent(service, name, content)
-    assert (found, problem.get("code")) == (status, code)
+    received, problem = send_file(service, name, content)
+    assert (received, problem.get("code")) == (status, code)
 
 
 def test_pages_of_other_sites_cannot_ask(service) -> None:
-    assert sent(service, "a.txt", b"text", {"Sec-Fetch-Site": "cross-site"})[0] == 403
-    assert sent(service, "a.txt", b"text", {"Origin": "https://evil.example.org"})[0] == 403
+    assert send_file(service, "a.txt", b"text", {"Sec-Fetch-Site": "cross-site"})[0] == 403
+    assert send_file(service, "a.txt", b"text", {"Origin": "https://evil.example.org"})[0] == 403
 
 
 def test_without_pypdf_the_extra_is_named(monkeypatch, pdf) -> None:

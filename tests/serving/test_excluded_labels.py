@@ -1,4 +1,4 @@
-"""Labels left out for everyone, by a file that changes while the service runs."""
+"""Labels excluded for every client, by a file that changes while the service runs."""
 
 import os
 import signal
@@ -12,33 +12,32 @@ from ovaflow.prediction.predictor import Predictor
 TEXT = "cats purr while dogs bark at birds"
 
 
-def suggested(service):
-    """Labels by each door that suggests some, sorted."""
-    answers = service.answer("/predict", {"text": TEXT})["predictions"] + [
-        service.answer("/explain", {"text": TEXT})
-    ]
-    by_annif = service.answer("/v1/projects/animals/suggest-batch", {"documents": [{"text": TEXT}]})
-    by_annif.append(service.answer("/v1/projects/animals/suggest", f"text={TEXT}"))
-    names = list_label_values(answers, "name") + [
-        [label["label"] for label in each["results"]] for each in by_annif
-    ]
+def suggest(service) -> set[str]:
+    """Names of the labels that each route suggests, sorted; one text where all suggest the same."""
+    answers = service.answer("/predict", {"text": TEXT})["predictions"]
+    answers.append(service.answer("/explain", {"text": TEXT}))
+    names = list_label_values(answers, "name")
+    project = "/v1/projects/animals"
+    by_annif = service.answer(f"{project}/suggest-batch", {"documents": [{"text": TEXT}]})
+    by_annif.append(service.answer(f"{project}/suggest", f"text={TEXT}"))
+    for answer in by_annif:
+        names.append([label["label"] for label in answer["results"]])
     return {" ".join(sorted(each)) for each in names}
 
 
-def failed(service):
+def read_failure(service) -> dict | None:
     return service.answer("/health")["left_out_failed"]
 
 
 @pytest.mark.long
-def test_the_file_holds_at_every_door_and_the_last_good_one_while_it_is_wrong(
-    library, tmp_path
-) -> None:
+def test_every_route_excludes_them_by_the_last_good_file(library, tmp_path) -> None:
     file = tmp_path / "left-out.txt"
-    good = 'left_out_failed_timestamp_seconds{project="animals"} 0.0'
+    no_failure = 'left_out_failed_timestamp_seconds{project="animals"} 0.0'
     file.write_text("http://example.org/cat*\tCats\n")
     with running_service(tmp_path, f"animals={library}", f"--exclude={file}") as service:
-        assert suggested(service) == {"birds dogs"}
-        assert (service.answer("/health")["left_out"], failed(service)) == (1, None)
+        assert suggest(service) == {"birds dogs"}
+        assert service.answer("/health")["left_out"] == 1
+        assert read_failure(service) is None
         # a person may still find and choose them
         assert service.answer("/labels?search=cat")["total"] == 1
         [answer] = service.answer("/predict", {"text": TEXT, "exclude": ["dogs"]})["predictions"]
@@ -50,42 +49,42 @@ def test_the_file_holds_at_every_door_and_the_last_good_one_while_it_is_wrong(
 
         file.write_text("dogs\n")
         service.wait_for("labels left out by .*left-out.txt: 1", times=2)
-        assert suggested(service) == {"birds cats"}
-        assert good in service.answer("/metrics")
+        assert suggest(service) == {"birds cats"}
+        assert no_failure in service.answer("/metrics")
 
         file.write_text("dogs\n\nbrids\n")
         service.wait_for(
             "same labels as before are left out: .*/left-out.txt: .*no label 'brids'; did you mean"
         )
-        since, reason = failed(service).values()
+        since, reason = read_failure(service).values()
         assert reason.startswith(
             "left-out.txt: include or exclude: no label 'brids'; did you mean 'birds'?"
         )
-        assert good not in service.answer("/metrics")
+        assert no_failure not in service.answer("/metrics")
         os.kill(service.workers()[0], signal.SIGKILL)
         service.wait_for("startup complete", times=2)
-        assert suggested(service) == {"birds cats"}, "a new worker begins with the last good list"
+        assert suggest(service) == {"birds cats"}, "a new worker begins with the last good list"
         file.unlink()
-        wait_until(lambda: "cannot be read" in failed(service)["reason"], service)
-        assert failed(service)["since"] == since
+        wait_until(lambda: "cannot be read" in read_failure(service)["reason"], service)
+        assert read_failure(service)["since"] == since
 
         file.write_text("birds\n")
-        wait_until(lambda: good in service.answer("/metrics"), service)
-        assert (suggested(service), failed(service)) == ({"cats dogs"}, None)
+        wait_until(lambda: no_failure in service.answer("/metrics"), service)
+        assert suggest(service) == {"cats dogs"}
+        assert read_failure(service) is None
 
 
 def test_the_answer_is_that_to_a_request_that_excludes_them(models) -> None:
     predictor = Predictor.open(models / "a.h5", models / "a.reranker.h5")
     X = predictor.from_texts(["word00 word10 größe3"])
     [theirs] = predictor.answer(X, top_k=9, exclude=["plain", "right*"])
-    [ours] = predictor.offering(predictor.allowed(exclude=["plain"])).answer(
-        X, top_k=9, exclude=["right*"]
-    )
+    allowed = predictor.allowed(exclude=["plain"])
+    [ours] = predictor.offering(allowed).answer(X, top_k=9, exclude=["right*"])
     assert ours == theirs
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("option", "message"),
     [
         ("--exclude=none.txt", "none.txt: cannot be read"),
         (
@@ -96,10 +95,11 @@ def test_the_answer_is_that_to_a_request_that_excludes_them(models) -> None:
         ("--exclude=b=all.txt", "--exclude b=all.txt: no model is named 'b'"),
     ],
 )
-def test_what_cannot_be_left_out_is_refused_at_the_start(
-    models, tmp_path, monkeypatch, given, said
+def test_wrong_files_are_refused_at_the_start(
+    models, tmp_path, monkeypatch, option, message
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "odd.txt").write_text("plain\nplein\n")
     (tmp_path / "all.txt").write_text("*\n")
-    assert said in ovaflow("serve", models / "a.h5", "--no-rerank", "--port=0", given, status=2)
+    words = ("serve", models / "a.h5", "--no-rerank", "--port=0", option)
+    assert message in ovaflow(*words, status=2)

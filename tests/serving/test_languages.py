@@ -21,18 +21,14 @@ def test_every_answer_names_labels_in_the_language(tmp_path) -> None:
     request = PredictRequest(text="cats and dogs in town", include=["cats"], language="sv")
     swedish = served.for_request(request)
     assert list_label_values(swedish.predict(request)["predictions"], "name") == [["katter"]]
-    assert list_label_values([swedish.explain(ExplainRequest(text="cats", top_k=1))], "name") == [
-        ["katter"]
-    ]
-    found = swedish.find_labels("KATT", 0, 9)["labels"]
-    assert [(label["name"], label["uri"]) for label in found] == [("katter", f"{HERE}cats")]
+    explanation = swedish.explain(ExplainRequest(text="cats", top_k=1))
+    assert list_label_values([explanation], "name") == [["katter"]]
+    [found] = swedish.find_labels("KATT", 0, 9)["labels"]
+    assert (found["name"], found["uri"]) == ("katter", f"{HERE}cats")
     assert swedish.find_labels("cats", 0, 9)["total"] == 0
-    known = ["en", "fi", "sv"]
-    assert (
-        served.health()["languages"]
-        == _describe_project("animals", served)["vocab"]["languages"]
-        == known
-    )
+    languages = ["en", "fi", "sv"]
+    assert served.health()["languages"] == languages
+    assert _describe_project("animals", served)["vocab"]["languages"] == languages
     refusal = r"^409: language: the served model has names of labels in en, fi, sv only$"
     with pytest.raises(HTTPException, match=refusal):
         served.in_language("de")

@@ -5,7 +5,7 @@ from schemathesis import GenerationMode
 
 
 def make_readable(case) -> None:
-    """A file that is read, in place of made-up bytes; a language that can be told."""
+    """Replace made-up bytes by a file that can be read, and languages by supported ones."""
     if case.path == "/texts":
         case.query["name"] = "a.txt"
         case.body = b"text"
@@ -20,6 +20,7 @@ def test_every_answer_is_as_the_document_says(service, mode) -> None:
     for path, _, operation in asked:
         # nothing in another request can be wrong
         if mode.is_positive or operation.body or operation.query or "{label}" in path:
-            check_answers(
-                operation, mode, 25, make_readable if mode.is_positive else lambda case: None
-            )
+            if mode.is_positive:
+                check_answers(operation, mode, 25, make_readable)
+            else:
+                check_answers(operation, mode, 25)

@@ -1,5 +1,5 @@
-"""Several workers under load: right answers, clean refusals, figures that add up, and how processes
-come and go.
+"""Several workers under load: right answers, clean refusals, correct metrics, and processes that
+start and end.
 """
 
 import json
@@ -9,6 +9,7 @@ import signal
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
 from pathlib import Path
 
 import numpy as np
@@ -22,90 +23,91 @@ from ovaflow.prediction.predictor import Predictor
 
 TEXTS = [f"word{j}0 word{j}1 größe{j} filler{i}" for j in range(10) for i in range(5)]
 
-
-COUNTED = "words_total", "unknown_words_total"
+WORD_COUNTS = ("words_total", "unknown_words_total")
 
 
 @pytest.fixture(scope="module")
-def expected(models):
+def expected(models) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The right predictions for TEXTS by the checksum of each model."""
     answers = {}
     for name, reranker in (("a", models / "a.reranker.h5"), ("b", None)):
         predictor = Predictor.open(models / f"{name}.h5", reranker)
         ids, scores = predictor.top_k(predictor.from_texts(TEXTS), 5)
-        answers[predictor.model.checksum] = ids, scores
+        answers[predictor.model.checksum] = (ids, scores)
     return answers
 
 
-def ask(connection, rows, expected):
-    """Ask for some of the TEXTS; the answer must be that of the model which it names. Returns that
-    model.
-    """
+def ask(connection, rows, expected) -> str:
+    """Ask for some of the TEXTS, and check the answer; return the model that it names."""
     status, _, answer = exchange(connection, "/predict", {"texts": [TEXTS[row] for row in rows]})
     assert status == 200
     ids, scores = expected[answer["model"]]
-    assert list_label_values(answer["predictions"]) == ids[rows].tolist()
-    np.testing.assert_allclose(
-        list_label_values(answer["predictions"], "score"), scores[rows], rtol=1e-5, atol=1e-6
-    )
+    predictions = answer["predictions"]
+    assert list_label_values(predictions) == ids[rows].tolist()
+    ours = list_label_values(predictions, "score")
+    np.testing.assert_allclose(ours, scores[rows], rtol=1e-5, atol=1e-6)
     return answer["model"]
 
 
-def figure(service, name, **labels):
-    """The sum of what Prometheus reads of this name and these labels."""
-    families = text_string_to_metric_families(service.answer("/metrics"))
-    samples = (sample for family in families for sample in family.samples)
-    return sum(
-        each.value
-        for each in samples
-        if each.name == f"ovaflow_{name}" and each.labels.items() >= labels.items()
-    )
+def read_metric(service, name, **labels) -> float:
+    """Add up the samples that Prometheus reads of this name and these labels."""
+    total = 0
+    for family in text_string_to_metric_families(service.answer("/metrics")):
+        for sample in family.samples:
+            if sample.name == f"ovaflow_{name}" and sample.labels.items() >= labels.items():
+                total += sample.value
+    return total
 
 
 def test_words_are_counted(service, models, predictor) -> None:
-    of_model = {"model": predictor.model.checksum}
-    before = [figure(service, name, **of_model) for name in COUNTED]
+    labels = {"model": predictor.model.checksum}
+
+    def read_counts() -> np.ndarray:
+        return np.array([read_metric(service, name, **labels) for name in WORD_COUNTS])
+
+    before = read_counts()
     texts = [f"{text} unheard" for text in TEXTS]
     for start in range(0, 50, 10):
         service.ask("/predict", {"texts": texts[start : start + 10], "top_k": 1})
     service.ask("/v1/projects/a/suggest-batch", {"documents": [{"text": "unheard of"}]})
-    words, unknown = np.subtract([figure(service, name, **of_model) for name in COUNTED], before)
-    each = predictor.from_texts(" ".join([*texts, "unheard of"]).split())
+    words, unknown = read_counts() - before
+    each_word = predictor.from_texts(" ".join([*texts, "unheard of"]).split())
     assert words == 50 * 5 + 2
-    # the bias feature alone: nothing else is known of the word
-    assert unknown == np.count_nonzero(np.diff(each.indptr) == 1) > 50
+    # an unknown word has the bias feature only
+    assert unknown == np.count_nonzero(np.diff(each_word.indptr) == 1) > 50
     metrics = json.loads((models / "metrics.json").read_text())
     usual = metrics["unknown_words"] / metrics["words"]
-    assert figure(service, "reference_unknown_words_ratio", **of_model) == pytest.approx(usual)
+    assert read_metric(service, "reference_unknown_words_ratio", **labels) == pytest.approx(usual)
 
 
 def test_many_clients_get_right_answers_and_all_are_counted(service, expected):
-    def figures():
-        answered = figure(service, "requests_total", route="/predict", status="200")
-        timed = figure(service, "request_seconds_count", route="/predict")
-        return np.array([answered, figure(service, "instances_total"), timed])
+    def read_metrics() -> np.ndarray:
+        answered = read_metric(service, "requests_total", route="/predict", status="200")
+        timed = read_metric(service, "request_seconds_count", route="/predict")
+        return np.array([answered, read_metric(service, "instances_total"), timed])
 
-    before = figures()
+    before = read_metrics()
     a = next(iter(expected))
 
-    def client(seed):
+    def run_client(seed) -> set[str]:
         random = np.random.default_rng(seed)
         connection = service.connect()
         return {ask(connection, random.integers(0, len(TEXTS), 3), expected) for _ in range(25)}
 
     with ThreadPoolExecutor(16) as pool:
-        models = set().union(*pool.map(client, range(16)))
+        models = set().union(*pool.map(run_client, range(16)))
     assert models == {a}
-    assert (figures() - before).tolist() == [400, 1200, 400]
-    assert figure(service, "model_workers", model=a) == 2
-    assert figure(service, "busy") == 0
+    assert (read_metrics() - before).tolist() == [400, 1200, 400]
+    assert read_metric(service, "model_workers", model=a) == 2
+    assert read_metric(service, "busy") == 0
 
 
-def test_figures_are_told_while_workers_come_and_go(service) -> None:
+def test_metrics_are_answered_while_workers_come_and_go(service) -> None:
     worker = psutil.Process(service.workers()[0])
     folder = Path(worker.environ()["PROMETHEUS_MULTIPROC_DIR"])
     begun = folder / f"counter_{worker.ppid()}.db"
-    begun.touch()  # as a worker does before it makes room in the file
+    # a worker does so before it writes to the file
+    begun.touch()
     dead = [folder / f"gauge_livesum_{2**31 - 1 - number}.db" for number in range(200)]
     for path in dead:
         shutil.copy(folder / f"gauge_livesum_{worker.pid}.db", path)
@@ -129,7 +131,7 @@ def test_workers_are_replaced_when_they_die_and_when_the_model_changes(
         os.kill(service.workers()[0], signal.SIGKILL)
         service.wait_for("died")
         service.wait_for("startup complete", times=3)
-        assert figure(service, "model_workers", model=a) == 2, "the dead one is not counted"
+        assert read_metric(service, "model_workers", model=a) == 2, "the dead one is not counted"
 
         over = threading.Event()
         seen = set()
@@ -139,9 +141,11 @@ def test_workers_are_replaced_when_they_die_and_when_the_model_changes(
             while not over.is_set():
                 try:
                     seen.add(ask(service.connect(), [3, 14], expected))
-                except ConnectionError as error:  # accepted by a worker that was about to end
+                # accepted by a worker that was about to end
+                except ConnectionError as error:
                     cut_off.append(error)
-                over.wait(0.02)  # workers need the CPU to start
+                # workers need the CPU to start
+                over.wait(0.02)
 
         def client_that_stays() -> None:
             connection = service.connect()
@@ -151,7 +155,8 @@ def test_workers_are_replaced_when_they_die_and_when_the_model_changes(
         (tmp_path / "half.h5").write_bytes(served.read_bytes()[: served.stat().st_size // 2])
         (tmp_path / "half.h5").rename(served)
         with ThreadPoolExecutor(4) as pool:
-            clients = [pool.submit(each) for each in (client, client_that_stays) for _ in range(2)]
+            clients = [pool.submit(client), pool.submit(client)]
+            clients += [pool.submit(client_that_stays), pool.submit(client_that_stays)]
             try:
                 service.process.send_signal(signal.SIGHUP)
                 service.wait_for("cannot serve: .*model.h5")
@@ -176,16 +181,15 @@ def test_workers_are_replaced_when_they_die_and_when_the_model_changes(
         assert (health["model"], health["probabilities"]) == (b, False)
 
 
-def request_without_its_body(service, size):
-    """A connection whose request the application has begun to read: it said "100 Continue"."""
+def send_request_without_body(service, size) -> HTTPConnection:
+    """Send the head of a request; return the connection once the application reads the body, which
+    it acknowledges by "100 Continue".
+    """
     connection = service.connect()
     connection.putrequest("POST", "/predict")
-    for header in [
-        ("Content-Type", "application/json"),
-        ("Content-Length", size),
-        ("Expect", "100-continue"),
-    ]:
-        connection.putheader(*header)
+    connection.putheader("Content-Type", "application/json")
+    connection.putheader("Content-Length", size)
+    connection.putheader("Expect", "100-continue")
     connection.endheaders()
     said = b""
     while not said.endswith(b"\r\n\r\n"):
@@ -199,7 +203,7 @@ def test_requests_in_flight_are_answered_at_the_end(models, tmp_path, workers, s
     body = json.dumps({"text": "word00"}).encode()
     with running_service(tmp_path, models / "a.h5", f"--workers={workers}") as service:
         service.wait_for("startup complete", times=workers)
-        connections = [request_without_its_body(service, len(body)) for _ in range(4)]
+        connections = [send_request_without_body(service, len(body)) for _ in range(4)]
         service.process.send_signal(sent)
         service.wait_for("Shutting down")
         for connection in connections:
@@ -212,13 +216,11 @@ def test_requests_in_flight_are_answered_at_the_end(models, tmp_path, workers, s
 
 def test_bodies_that_do_not_arrive_are_given_up(models, tmp_path) -> None:
     with running_service(tmp_path, models / "a.h5", "--max-body=1000", "--timeout=3") as service:
-        connections = [request_without_its_body(service, 1000) for _ in range(40)]
+        connections = [send_request_without_body(service, 1000) for _ in range(40)]
         for connection in connections:
             connection.send(b" " * 999)
-        assert Counter(connection.getresponse().status for connection in connections) == {
-            408: 32,
-            503: 8,
-        }
+        statuses = Counter(connection.getresponse().status for connection in connections)
+        assert statuses == {408: 32, 503: 8}
         service.answer("/predict", {"text": "word00"})
 
 

@@ -1,4 +1,4 @@
-"""Requests that are wrong, and what cannot be served: one line that says why."""
+"""Wrong requests, and models that cannot be served: one line that says why."""
 
 import http.client
 import json
@@ -50,16 +50,16 @@ BODIES = [
 ]
 
 
-def assert_refused(answer, status, said) -> None:
-    found, headers, problem = answer
-    assert found == problem["status"] == status
+def assert_refused(answer, status, pattern) -> None:
+    received, headers, problem = answer
+    assert received == problem["status"] == status
     assert headers["Content-Type"] == "application/problem+json"
     assert set(problem) == {"title", "status", "detail"}
-    assert re.search(said, problem["detail"])
+    assert re.search(pattern, problem["detail"])
     assert len(problem["detail"]) < 500
 
 
-OTHERS = [
+OTHER_REQUESTS = [
     ("/explain", {"text": "word00", "labels": [10]}, 404, "no label 10"),
     ("/labels/10", None, 404, "no label 10"),
     ("/labels?limit=101", None, 422, "limit"),
@@ -97,44 +97,45 @@ OTHERS = [
         422,
         "id: String should have at most 200",
     ),
-    # neither is JSON, such as what a form of another site sends
+    # neither is JSON; a form of another site sends such a body
     ("/corrections", "", 422, "JSON object"),
     ("/corrections", '{"text": "a", "labels": [0]}', 422, "JSON object"),
 ]
-REFUSED = [*(("/predict", *each) for each in BODIES), *OTHERS]
+REFUSED = [("/predict", body, status, detail) for body, status, detail in BODIES]
+REFUSED += OTHER_REQUESTS
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "status", "said"), REFUSED, ids=[str(body)[:24] for _, body, *_ in REFUSED]
+    ("path", "body", "status", "detail"), REFUSED, ids=[str(case[1])[:24] for case in REFUSED]
 )
-def test_what_is_wrong_is_refused_and_the_connection_goes_on(
-    service, saved, path, body, status, said
+def test_wrong_requests_are_refused_and_the_connection_goes_on(
+    service, saved, path, body, status, detail
 ) -> None:
     connection = service.connect()
-    assert_refused(exchange(connection, path, body), status, said)
+    assert_refused(exchange(connection, path, body), status, detail)
     assert exchange(connection, "/health")[0] == 200
     assert saved.read_bytes() == b""
 
 
-POSTED = "POST /corrections HTTP/1.1\r\nHost: localhost\r\n"
-CHUNKED = POSTED + "Transfer-Encoding: chunked\r\n\r\n"
-RAW = {
-    "large, as it is announced": (POSTED + "Content-Length: 99000000000\r\n\r\n{", 413),
-    "headers without end": (POSTED + "X: a\r\n" * 12_000, 400),
-    "trailers without end": (CHUNKED + "2\r\n{}\r\n0\r\n" + "X: a\r\n" * 12_000, 400),
-    "a malformed body": (CHUNKED.replace("corrections", "nothing") + "-1\r\n", 400),
+POST_HEAD = "POST /corrections HTTP/1.1\r\nHost: localhost\r\n"
+CHUNKED_HEAD = POST_HEAD + "Transfer-Encoding: chunked\r\n\r\n"
+RAW_REQUESTS = {
+    "large, as it is announced": (POST_HEAD + "Content-Length: 99000000000\r\n\r\n{", 413),
+    "headers without end": (POST_HEAD + "X: a\r\n" * 12_000, 400),
+    "trailers without end": (CHUNKED_HEAD + "2\r\n{}\r\n0\r\n" + "X: a\r\n" * 12_000, 400),
+    "a malformed body": (CHUNKED_HEAD.replace("corrections", "nothing") + "-1\r\n", 400),
 }
 for host in ("localhost:1", "127.0.0.1", "[::1]:8000"):
-    RAW[f"called {host}"] = f"GET /health HTTP/1.1\r\nHost: {host}\r\n\r\n", 200
+    RAW_REQUESTS[f"called {host}"] = (f"GET /health HTTP/1.1\r\nHost: {host}\r\n\r\n", 200)
 for host in ("example.org", "localhost.example.org", ""):
-    # on this machine alone the service answers to no other name
-    RAW[f"called {host}"] = f"GET /health HTTP/1.1\r\nHost: {host}\r\n\r\n", 400
+    # a service of this machine only answers to no other name
+    RAW_REQUESTS[f"called {host}"] = (f"GET /health HTTP/1.1\r\nHost: {host}\r\n\r\n", 400)
 
 
-@pytest.mark.parametrize("case", RAW)
+@pytest.mark.parametrize("case", RAW_REQUESTS)
 def test_bytes_are_answered(service, case) -> None:
     address = urlsplit(service.url)
-    (sent, status) = RAW[case]
+    sent, status = RAW_REQUESTS[case]
     with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
         connection.sendall(sent.encode())
         answer = http.client.HTTPResponse(connection)
@@ -163,9 +164,8 @@ def test_pages_of_other_sites_are_refused(service, path) -> None:
     ]
     for headers in ours + foreign:
         connection = service.connect()
-        connection.request(
-            "POST", path, b"text=a", {"Content-Type": "application/x-www-form-urlencoded"} | headers
-        )
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        connection.request("POST", path, b"text=a", form | headers)
         answer = connection.getresponse()
         body = json.loads(answer.read())
         if headers in foreign:
@@ -192,9 +192,8 @@ def test_names_by_which_clients_may_call(host, given, names) -> None:
 def test_a_large_body_without_a_length_is_refused(service) -> None:
     connection = service.connect()
     chunks = iter([b"a" * 65536] * 10)
-    connection.request(
-        "POST", "/predict", chunks, {"Content-Type": "application/json"}, encode_chunked=True
-    )
+    headers = {"Content-Type": "application/json"}
+    connection.request("POST", "/predict", chunks, headers, encode_chunked=True)
     assert connection.getresponse().status == 413
 
 
@@ -213,14 +212,14 @@ def test_a_large_body_without_a_length_is_refused(service) -> None:
         "b.h5 --reranker=a.reranker.h5",
     ],
 )
-def test_what_cannot_be_served_is_one_line_and_status_2(
+def test_models_that_cannot_be_served_are_one_line_and_status_2(
     models, arguments, monkeypatch, capfd
 ) -> None:
     monkeypatch.chdir(models)
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        given = arguments.format(port=taken.getsockname()[1]).split()
-        said = ovaflow("serve", *given, "--workers=2", status=2)
-    said += capfd.readouterr().err
-    assert said.startswith("ovaflow: error: ")
-    assert said.count("\n") == 1
+        words = arguments.format(port=taken.getsockname()[1]).split()
+        output = ovaflow("serve", *words, "--workers=2", status=2)
+    output += capfd.readouterr().err
+    assert output.startswith("ovaflow: error: ")
+    assert output.count("\n") == 1
     assert (models / "texts.csv").stat().st_size > 0

@@ -1,6 +1,4 @@
-"""Corrections with subjects that were replaced: saved as their successors, and followed by later
-trainings.
-"""
+"""Corrections with replaced subjects are saved with the successors, also in later trainings."""
 
 import json
 
@@ -14,7 +12,7 @@ from ovaflow.dataset.dataset import open_dataset
 
 
 @pytest.fixture(scope="module")
-def living(tmp_path_factory):
+def service(tmp_path_factory):
     folder = tmp_path_factory.mktemp("living")
     model = prepare_and_train(folder, *write_vocabulary(folder).split())
     corrections = folder / "corrections.jsonl"
@@ -24,32 +22,31 @@ def living(tmp_path_factory):
         yield running
 
 
-def saved(service):
+def read_saved_labels(service) -> list[list[str]]:
     entries = [json.loads(line) for line in service.corrections.read_text().splitlines()]
     return [[uri.removeprefix(HERE) for uri in entry["labels"]] for entry in entries]
 
 
-def test_corrections_have_the_successors_now_and_later(living) -> None:
-    living.answer(
+def test_corrections_have_the_successors_now_and_later(service) -> None:
+    service.answer(
         "/corrections", {"text": "cats purr", "labels": [HERE + "felines", HERE + "cats"]}
     )
     learnt = [{"text": "a hound", "subjects": [{"uri": HERE + "hounds"}]}]
-    living.answer("/v1/projects/living/learn", learnt, 204)
-    assert saved(living) == [["cats"], ["dogs"]]
-    refused = living.answer("/corrections", {"text": "pets", "labels": [HERE + "pets"]}, 404)
+    service.answer("/v1/projects/living/learn", learnt, 204)
+    assert read_saved_labels(service) == [["cats"], ["dogs"]]
+    refused = service.answer("/corrections", {"text": "pets", "labels": [HERE + "pets"]}, 404)
     assert "no label" in refused["detail"]
-    later = f"{VOCABULARY}:canines a skos:Concept ; skos:prefLabel 'canines'@en . :dogs dct:isReplacedBy :canines ."
-    options = write_vocabulary(living.folder, vocabulary=later).split()
+    canines = ":canines a skos:Concept ; skos:prefLabel 'canines'@en ."
+    later = f"{VOCABULARY}{canines} :dogs dct:isReplacedBy :canines ."
+    options = write_vocabulary(service.folder, vocabulary=later).split()
     ovaflow(
         "prepare",
         *options,
-        f"--extra={living.corrections}",
+        f"--extra={service.corrections}",
         "--extra-weight=2",
-        f"--output={living.folder}/next.h5",
+        f"--output={service.folder}/next.h5",
     )
-    dataset = open_dataset(living.folder / "next.h5")
+    dataset = open_dataset(service.folder / "next.h5")
     rows = dataset.documents.train.Y.to_scipy().toarray()[-2:]
-    assert [dataset.label_uris[row.argmax()].removeprefix(HERE) for row in rows] == [
-        "cats",
-        "canines",
-    ]
+    uris = [dataset.label_uris[row.argmax()] for row in rows]
+    assert uris == [f"{HERE}cats", f"{HERE}canines"]

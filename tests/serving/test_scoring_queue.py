@@ -7,7 +7,7 @@ from fastapi import HTTPException
 from ovaflow.serving.scoring_queue import ScoringQueue
 
 
-def test_what_is_late_or_too_much_is_refused_and_places_come_back():
+def test_late_and_excess_work_is_refused_and_places_become_free() -> None:
     begun = threading.Event()
     may_end = threading.Event()
     ran = []
@@ -16,7 +16,7 @@ def test_what_is_late_or_too_much_is_refused_and_places_come_back():
         begun.set()
         may_end.wait(30)
 
-    async def refused(queue, work, *arguments):
+    async def expect_refusal(queue, work, *arguments) -> str:
         with pytest.raises(HTTPException) as caught:
             await queue.run(work, *arguments)
         assert (caught.value.status_code, caught.value.headers) == (503, {"Retry-After": "1"})
@@ -24,11 +24,11 @@ def test_what_is_late_or_too_much_is_refused_and_places_come_back():
 
     async def ask() -> None:
         queue = ScoringQueue(1, 1, 0.2)
-        late = asyncio.create_task(refused(queue, long))
+        late = asyncio.create_task(expect_refusal(queue, long))
         await asyncio.to_thread(begun.wait)
-        waiting = asyncio.create_task(refused(queue, ran.append, "never"))
+        waiting = asyncio.create_task(expect_refusal(queue, ran.append, "never"))
         await asyncio.sleep(0)
-        assert "already being answered" in await refused(queue, ran.append, "refused")
+        assert "already being answered" in await expect_refusal(queue, ran.append, "refused")
         assert "not answered within" in await late
         assert "not answered within" in await waiting
         may_end.set()

@@ -175,7 +175,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         n_names = 0
         if label_features is not None:
             n_instances = X.shape[0]
-            X, Y = self._append_label_names(X, Y, label_features(names.labels))
+            X, Y = self._append_label_names(X, Y, label_features(list(names.labels)))
             n_names = X.shape[0] - n_instances
         self._validate_settings(Prepare, ("bias", "normalize"))
         share = self._validate_settings(Predict, ("rerank",)).rerank
@@ -373,7 +373,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
 
     @available_if(_has_second_stage)
     def predict_proba(self, X: Matrix) -> sp.csr_array | np.ndarray:
-        """Compute probabilities of the candidates of each instance, the labels of the highest scores.
+        """Compute probabilities of the candidates, the labels of the highest scores.
 
         Without a second stage (see ``rerank``) there is no such attribute.
 
@@ -683,8 +683,8 @@ def _copy_read_only(value: Any) -> Any:
     """Copy arrays that joblib maps read-only: kernels are compiled for writable arrays only."""
     if isinstance(value, np.ndarray):
         return value if value.flags.writeable else value.copy()
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)._make(_copy_read_only(each) for each in value)
+    if isinstance(value, tuple) and hasattr(value, "_make"):
+        return value._make(_copy_read_only(each) for each in value)
     if isinstance(value, list):
         return [_copy_read_only(each) for each in value]
     if is_dataclass(value) and not isinstance(value, type):

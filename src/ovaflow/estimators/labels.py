@@ -53,8 +53,8 @@ class LabelForm:
     dtype: str = "<i8"
 
     @classmethod
-    def from_labels(cls, Y: Labels, names: Sequence[str] | None = None) -> Self:
-        """Find the form of labels, whose columns may have names; ValueError if Y holds no labels."""
+    def from_labels(cls, Y: Labels, names: Sequence[str] | np.ndarray | None = None) -> Self:
+        """Find the form of labels, whose columns may have names; ValueError if there are none."""
         if Y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         if scipy.sparse.issparse(Y):
@@ -90,7 +90,7 @@ class LabelForm:
         return {"kind": self.kind, "classes": class_type, "indicator": self.dtype}
 
     def to_matrix(self, Y: Labels) -> CSR:
-        """Convert labels to a matrix (n, l) of ones, without labels that are none of the classes."""
+        """Convert labels to a matrix (n, l) of ones, without labels that are no classes."""
         if scipy.sparse.issparse(Y):
             return self._read_indicator(Y)
         columns = _get_column_names(Y)
@@ -135,7 +135,7 @@ class LabelForm:
         return from_scipy(matrix)
 
     def _reorder_columns(self, Y: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Bring the values of a data frame into the order of the classes, if these are its columns."""
+        """Order the columns of a data frame like the classes, if these are its columns."""
         order = {name: column for column, name in enumerate(columns.tolist())}
         classes = self.classes.tolist()
         if len(order) != len(classes) or order.keys() != set(classes):
@@ -214,7 +214,7 @@ def _get_column_names(Y: Labels) -> np.ndarray | None:
 
 
 def _require_complete(Y: Labels) -> Labels:
-    """Return labels as a list or an array; ValueError if a label is missing, or all of an instance."""
+    """Return labels as a list or an array; ValueError for missing values."""
     if not isinstance(Y, list | tuple):
         Y = np.asarray(Y)
         if Y.dtype.kind not in "OTM":

@@ -113,11 +113,12 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         if not isinstance(self.features, str):
             parameters["features"] = list(self.features)
         settings = _validate_settings(parameters)
-        texts = _convert_texts(X)
+        texts: Iterable[str] = _convert_texts(X)
         with silence_progress():
             if settings.features == "auto":
-                texts = list(texts)
-                blocks = _choose_blocks(texts, y, parameters)
+                listed = list(texts)
+                texts = listed
+                blocks = _choose_blocks(listed, y, parameters)
                 settings = settings.model_copy(update={"features": blocks})
             fitted = fit_features(texts, settings)
         self._set_transform(list(settings.features), fitted.transform)

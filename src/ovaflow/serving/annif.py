@@ -444,6 +444,7 @@ def _describe_project(name: str, served: ServedModel) -> dict[str, Any]:
     model = served.predictor.model
     language = model.transform.get("language") or _UNDETERMINED_LANGUAGE
     description = _PROBABILITY_DESCRIPTION if model.probabilistic else _LOGISTIC_DESCRIPTION
+    assert model.path is not None, "a served model has a file"
     changed = datetime.fromtimestamp(Path(model.path).stat().st_mtime, UTC)
     return {
         "project_id": name,
@@ -467,7 +468,8 @@ def _suggest(
     served: ServedModel, texts: Sequence[str], limit: int, threshold: float
 ) -> list[dict[str, Any]]:
     read = served.predictor.read_texts(texts)
-    served.count(read.familiarity.word_count)
+    if read.familiarity is not None:
+        served.count(read.familiarity.word_count)
     suggestions = []
     for answer in served.predictor.answer(read, Question(top_k=max(limit, 1))):
         labels = answer.labels[:limit]

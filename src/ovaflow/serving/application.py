@@ -218,31 +218,33 @@ def _add_corrections(
         options, NamedColumns.from_model(served.predictor.model)
     )
 
-    async def require_file() -> None:
+    async def require_file() -> Corrections:
         if corrections is None:
             raise HTTPException(409, "no corrections are saved: serve with --corrections FILE")
+        return corrections
+
+    File = Annotated[Corrections, Depends(require_file)]
 
     @app.post(
         "/corrections",
-        dependencies=[Depends(require_file)],
         **document_route(schemas.SavedCorrection, 400, 404, 408, 409, 413, 422, 503, 507),
     )
-    async def correct(request: CorrectionRequest) -> Response:
+    async def correct(file: File, request: CorrectionRequest) -> Response:
         """Saves the labels that a person chose for a text, for the next training; this model stays
         as it is.
         """
         try:
-            [saved] = await corrections.save([request])
+            [saved] = await file.save([request])
         except InputError as error:
             raise HTTPException(404, str(error)) from None
         return json_reply({"model": served.model.checksum} | saved)
 
     @app.get(
         "/corrections",
-        dependencies=[Depends(require_file)],
         **document_route(schemas.CorrectionPage, 409, 422, 503),
     )
     async def corrected(
+        file: File,
         since: Annotated[AwareDatetime, Query(description="Saved then or later.")] = _EARLIEST_TIME,
         limit: Annotated[int, Query(ge=1, le=options.max_top_k)] = min(20, options.max_top_k),
         language: Annotated[
@@ -250,19 +252,16 @@ def _add_corrections(
         ] = None,
     ) -> Response:
         """Records that were corrected, as they were saved last, the last one first."""
-        total, records = await corrections.since(
-            since, limit, served.in_language(language).predictor
-        )
+        total, records = await file.since(since, limit, served.in_language(language).predictor)
         return json_reply({"model": served.model.checksum, "total": total, "corrections": records})
 
     @app.post(
         "/corrections/find",
-        dependencies=[Depends(require_file)],
         **document_route(schemas.FoundCorrection, 400, 408, 409, 413, 422, 503),
     )
-    async def find_correction(request: FindRequest) -> Response:
+    async def find_correction(file: File, request: FindRequest) -> Response:
         """What was saved last of a record, found by its id or else by its text."""
-        found = await corrections.find(request, served.for_request(request).predictor)
+        found = await file.find(request, served.for_request(request).predictor)
         return json_reply({"model": served.model.checksum, "correction": found})
 
 

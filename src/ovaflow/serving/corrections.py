@@ -174,7 +174,11 @@ class Corrections:
                     labels.append(make_label_entry(predictor, self._find_label(label)))
                 except InputError:
                     unknown.append(str(label))
-        answer = {"id": str(entry[self._id_column]), "labels": labels, "unknown": unknown}
+        answer: dict[str, Any] = {
+            "id": str(entry[self._id_column]),
+            "labels": labels,
+            "unknown": unknown,
+        }
         columns = NamedColumns.from_model(self._model)
         names = [*columns.texts, *columns.feature_names]
         if len(names) > 1:

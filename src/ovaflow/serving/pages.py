@@ -11,6 +11,7 @@ from typing import Any
 import jinja2
 from starlette.responses import HTMLResponse
 
+from ovaflow.features.columns import FormField
 from ovaflow.reranking.evidence.kinds import KINDS, find_explained_kinds
 from ovaflow.serving.schemas import MAX_RECORD_ID_CHARACTERS, MAX_WORDS
 
@@ -60,7 +61,7 @@ def load_page_words(language: str) -> dict[str, Any]:
 
 
 def render_pages(
-    options: SimpleNamespace, form_fields: Sequence[Mapping[str, Any]], *, saves_corrections: bool
+    options: SimpleNamespace, form_fields: Sequence[FormField], *, saves_corrections: bool
 ) -> dict[str, HTMLResponse]:
     """Render the page for people by language.
 
@@ -68,7 +69,7 @@ def render_pages(
     ----------
     options : namespace
         Options of the service.
-    form_fields : sequence of mapping
+    form_fields : sequence of FormField
         A field for each column that the model reads next to the text.
     saves_corrections : bool
         Show the form that saves corrections.

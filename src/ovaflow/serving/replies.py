@@ -116,10 +116,9 @@ def document_route(
 
 
 def _document_error(status: int, description: str, *, plain_text: bool) -> dict[str, Any]:
+    content: dict[str, Any] = {_PROBLEM_TYPE: {"schema": _PROBLEM_SCHEMA}}
     if plain_text:
         content = {"text/plain": {"schema": {"type": "string"}}}
-    else:
-        content = {_PROBLEM_TYPE: {"schema": _PROBLEM_SCHEMA}}
     document: dict[str, Any] = {"description": description, "content": content}
     if status == http.HTTPStatus.SERVICE_UNAVAILABLE:
         document["headers"] = _RETRY_HEADERS

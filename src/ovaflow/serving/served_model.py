@@ -10,6 +10,7 @@ from fastapi import HTTPException
 from pydantic import BaseModel
 
 from ovaflow.console.errors import InputError, StrPath
+from ovaflow.features.columns import FormField
 from ovaflow.features.tokens import normal_form
 from ovaflow.machine.limits import read_memory_left
 from ovaflow.prediction.answer import shorten_float
@@ -87,7 +88,7 @@ class ServedModel:
         return languages
 
     @property
-    def form_fields(self) -> list[dict[str, Any]]:
+    def form_fields(self) -> list[FormField]:
         """Fields of a form for the columns that the model reads next to the text."""
         if not self.predictor.takes_text:
             return []
