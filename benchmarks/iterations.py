@@ -66,7 +66,7 @@ def _solved(dataset, inputs, labels, settings):
     order = labels
     if inputs.parents is not None:
         order = order_parents_first(add_ancestors(labels, inputs.parents), inputs.parents)
-    jobs = LabelJobs.from_dataset(dataset, inputs.within(order), settings)
+    jobs = LabelJobs.from_dataset(dataset, inputs.restrict_to(order), settings)
     work = make_workspace(jobs.X.n_rows, jobs.X.n_columns)
     # loads the kernels, and X into memory, before anything is timed
     list(_iterations(replace(jobs, start=make_ranking_start(inputs)), int(labels[0]), work))

@@ -8,7 +8,7 @@ from solving import make_memory_dataset
 
 from ovaflow.cli import main
 from ovaflow.dataset.dataset import open_dataset, write_dataset
-from ovaflow.model.model_file import Names, write_model
+from ovaflow.model.model_file import ModelDescription, Names, write_model
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy
@@ -44,10 +44,11 @@ def write_weights(path, dataset, weights, **parameters):
     """A model file of dense weights (l, d) without their zeros, opened."""
     kept = from_scipy(weights)
     counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
-    parts = np.diff(kept.indptr), [kept], kept.n_columns, counts > 0, counts
     names = Names(dataset.label_names, dataset.feature_names)
     parameters = {"transform": dataset.parameters} | parameters
-    write_model(path, *parts, names, parameters, {"dataset": dataset.checksum})
+    inputs = {"dataset": dataset.checksum}
+    description = ModelDescription(counts > 0, counts, names, parameters, inputs)
+    write_model(path, np.diff(kept.indptr), [kept], kept.n_columns, description)
     return OneVsAll.open(path)
 
 

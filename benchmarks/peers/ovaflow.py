@@ -17,7 +17,7 @@ class MeanSeparating(Peer):
         super().__init__(problem)
         self._dataset = problem.dataset
         means = compute_means(self._dataset.train.X, self._dataset.positives)
-        self._inputs = StartInputs.of(self._dataset, means)
+        self._inputs = StartInputs.from_dataset(self._dataset, means)
         self._training = TrainLabels(
             C=problem.C, epsilon=problem.epsilon, stored_threshold=problem.threshold
         )

@@ -1,3 +1,5 @@
+"""The mean-separating start against the pseudoinverse."""
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -8,7 +10,10 @@ from ovaflow.initialization.mean_separating import compute_coefficients
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def start(p_mean, n_mean, rho, s=1.0, t=-2.0):
+def compute_start(
+    p_mean: np.ndarray, n_mean: np.ndarray, rho: float, s: float = 1.0, t: float = -2.0
+) -> np.ndarray:
+    """Compute the start of a label from the means of its positives and negatives."""
     x_mean = rho * p_mean + (1 - rho) * n_mean
     u, v = compute_coefficients(p_mean @ p_mean, x_mean @ p_mean, x_mean @ x_mean, rho, s, t)
     assert np.isfinite(u).all()
@@ -21,7 +26,7 @@ def test_least_norm_solution_of_both_conditions(seed, d, rho, s, t) -> None:
     rng = np.random.default_rng(seed)
     p_mean, n_mean = rng.normal(size=(2, d))
     assume(abs(p_mean @ n_mean) < 0.99 * np.linalg.norm(p_mean) * np.linalg.norm(n_mean))
-    ours = start(p_mean, n_mean, rho, s, t)
+    ours = compute_start(p_mean, n_mean, rho, s, t)
     theirs = np.linalg.pinv(np.stack([p_mean, n_mean])) @ [s, t]
     assert ours == pytest.approx(theirs, rel=1e-4, abs=1e-4 * (1 + np.abs(theirs).max()))
 
@@ -31,7 +36,7 @@ def test_parallel_means_get_the_least_squares_solution(seed, d, factor, rho) -> 
     p_mean = np.random.default_rng(seed).normal(size=d)
     n_mean = factor * p_mean
     x_mean = rho * p_mean + (1 - rho) * n_mean
-    ours = start(p_mean, n_mean, rho)
+    ours = compute_start(p_mean, n_mean, rho)
     theirs = np.linalg.pinv(np.stack([p_mean, x_mean]), rcond=1e-3) @ [1.0, -2.0 + 3.0 * rho]
     assert ours == pytest.approx(theirs, rel=1e-3, abs=1e-4)
 
@@ -48,7 +53,7 @@ DEGENERATE = {
 
 @pytest.mark.parametrize(("p_mean", "n_mean", "rho"), DEGENERATE.values(), ids=DEGENERATE)
 def test_degenerate_means_are_finite(p_mean, n_mean, rho) -> None:
-    assert np.isfinite(start(np.array(p_mean), np.array(n_mean), rho)).all()
+    assert np.isfinite(compute_start(np.array(p_mean), np.array(n_mean), rho)).all()
 
 
 def test_label_without_positives_is_finite() -> None:

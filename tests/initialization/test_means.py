@@ -1,3 +1,5 @@
+"""Means against dense formulas."""
+
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import given
@@ -14,18 +16,19 @@ from ovaflow.sparse.csr import from_scipy, transpose
     density=st.sampled_from([0.0, 0.1, 0.5, 1.0]),
     share=st.floats(0, 1),
 )
-def test_dense_formulas_whatever_the_threads(seed, shape, density, share) -> None:
+def test_means_are_those_of_dense_formulas_for_any_number_of_threads(
+    seed, shape, density, share
+) -> None:
     rng = np.random.default_rng(seed)
-    (n, d, n_labels) = shape
+    n, d, n_labels = shape
     X = sp.random_array(
         (n, d), density=density, rng=rng, dtype=np.float32, data_sampler=rng.standard_normal
     )
     Y = (rng.random((n, n_labels)) < density).astype(float)
     n_documents = max(1, int(share * n))
-    ours, threaded = (
-        compute_means(from_scipy(X), transpose(from_scipy(Y)), threads, n_documents)
-        for threads in (1, 3)
-    )
+    positives = transpose(from_scipy(Y))
+    ours = compute_means(from_scipy(X), positives, 1, n_documents)
+    threaded = compute_means(from_scipy(X), positives, 3, n_documents)
     X = X.toarray().astype(float)
     counts = Y.sum(axis=0)
     p_mean = Y.T @ X / np.maximum(counts, 1)[:, None]

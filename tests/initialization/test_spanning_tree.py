@@ -13,10 +13,15 @@ from ovaflow.initialization import spanning_tree
 from ovaflow.initialization.spanning_tree import ROOT_PARENT, compute_label_tree
 from ovaflow.sparse.csr import from_scipy
 
+
+def make_labels(seed: int, n: int, n_labels: int, density: float) -> np.ndarray:
+    """Make a random label matrix."""
+    rng = np.random.default_rng(seed)
+    return (rng.random((n, n_labels)) < density).astype(np.float32)
+
+
 label_matrices = st.builds(
-    lambda seed, n, n_labels, density: (
-        np.random.default_rng(seed).random((n, n_labels)) < density
-    ).astype(np.float32),
+    make_labels,
     st.integers(0, 2**32 - 1),
     st.integers(1, 12),
     st.integers(1, 12),
@@ -24,14 +29,15 @@ label_matrices = st.builds(
 )
 
 
-def hamming(Y):
-    """Distances between label columns, the all-zero root last."""
+def compute_distances(Y: np.ndarray) -> np.ndarray:
+    """Compute the Hamming distances between label columns, the all-zero root last."""
     counts = np.append(Y.sum(0), 0)
     return counts[:, None] + counts - 2 * np.pad(Y.T @ Y, (0, 1))
 
 
-def assert_as_scipy_finds_it(Y) -> None:
-    distances = hamming(Y)
+def assert_same_as_scipy(Y: np.ndarray) -> None:
+    """Compare cost and subtrees of the label tree with those of SciPy's."""
+    distances = compute_distances(Y)
     # non-root edges cost a fraction more, so that SciPy prefers root edges among equals as well; 0
     # would be no edge
     distances[:-1, :-1] += 1 / 1024
@@ -43,14 +49,14 @@ def assert_as_scipy_finds_it(Y) -> None:
 
 @given(label_matrices)
 def test_cost_and_subtrees_are_those_of_scipy(Y) -> None:
-    assert_as_scipy_finds_it(Y)
+    assert_same_as_scipy(Y)
 
 
 @given(label_matrices)
 def test_arrays_describe_one_tree(Y) -> None:
     tree = compute_label_tree(from_scipy(Y))
     labels = np.arange(Y.shape[1])
-    assert_array_equal(tree.distance, hamming(Y)[labels, tree.parent])
+    assert_array_equal(tree.distance, compute_distances(Y)[labels, tree.parent])
     assert_array_equal(np.sort(tree.order), labels)
     position = np.argsort(tree.order)
     inner = tree.parent != ROOT_PARENT
@@ -70,11 +76,11 @@ def test_arrays_describe_one_tree(Y) -> None:
 
 def test_agrees_with_scipy_on_real_labels(real_data) -> None:
     with gzip.open(real_data / "delicious" / "train.txt.gz", "rt") as lines:
-        n, _, n_labels = map(int, next(lines).split())
+        n, _, n_labels = (int(number) for number in next(lines).split())
         Y = np.zeros((n, n_labels), np.float32)
         for i, line in enumerate(lines):
             Y[i, [int(label) for label in line.split(" ")[0].split(",") if label]] = 1
-    assert_as_scipy_finds_it(Y)
+    assert_same_as_scipy(Y)
 
 
 def test_tree_does_not_depend_on_the_buffer(monkeypatch) -> None:
@@ -83,7 +89,7 @@ def test_tree_does_not_depend_on_the_buffer(monkeypatch) -> None:
     groups = (rng.random((60, 20)) < 0.1)[:, rng.integers(0, 20, 80)]
     Y = from_scipy(np.float32(groups & (rng.random((60, 80)) < 0.9)))
     large = compute_label_tree(Y)
-    monkeypatch.setattr(spanning_tree, "_BUFFER", 1)
+    monkeypatch.setattr(spanning_tree, "_BUFFERED_EDGES", 1)
     small = compute_label_tree(Y)
     for name in ("parent", "distance", "order", "subtree", "depth"):
         assert_array_equal(getattr(large, name), getattr(small, name))
@@ -93,10 +99,8 @@ def test_ties_go_to_the_root() -> None:
     # |P_0| = 1, |P_1| = 2, one shared: distance 1 between them, 2 from label 1 to the root
     assert compute_label_tree(from_scipy([[1, 1], [0, 1]])).parent.tolist() == [ROOT_PARENT, 0]
     # |P_0| = |P_1| = 2, one shared: distance 2, as far as the root
-    assert compute_label_tree(from_scipy([[1, 1], [1, 0], [0, 1]])).parent.tolist() == [
-        ROOT_PARENT,
-        ROOT_PARENT,
-    ]
+    tree = compute_label_tree(from_scipy([[1, 1], [1, 0], [0, 1]]))
+    assert tree.parent.tolist() == [ROOT_PARENT, ROOT_PARENT]
 
 
 def test_long_chain() -> None:

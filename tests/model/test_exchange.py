@@ -21,7 +21,7 @@ TRAIN = {"method": "one-vs-all", "C": 1.0, "loss": "squared-hinge"}
 
 
 @pytest.fixture
-def model(tmp_path):
+def model(tmp_path) -> OneVsAll:
     """Weights with every kind of bits, names with every kind of character."""
     rng = np.random.default_rng(5)
     d = 40
@@ -38,23 +38,25 @@ def model(tmp_path):
     }
     names = Names(labels, [f"feature {j}" for j in range(d)], rng.random(d).astype(np.float32))
     weights = from_scipy(sp.csr_array(bits))
-    arrays = {"trained": trained, "counts": np.arange(6), "weights": weights}
     made = OneVsAll(
+        trained=trained,
+        counts=np.arange(6),
+        weights=weights,
         path="memory",
         parameters=parameters,
         inputs={"dataset": "x"},
         names_in_memory=names,
-        **arrays,
     )
     made.write(tmp_path / "model.h5")
     return OneVsAll.open(tmp_path / "model.h5")
 
 
-def convert(*arguments, status=0):
+def convert(*arguments: object, status: int = 0) -> str:
+    """Run the command: what it printed."""
     return ovaflow("convert", *arguments, status=status)
 
 
-def test_there_and_back(model, tmp_path) -> None:
+def test_a_model_is_the_same_after_it_was_a_matrix_of_scipy(model, tmp_path) -> None:
     npz = tmp_path / "other.npz"
     back = tmp_path / "back.h5"
     convert(model.path, "--to=npz", f"--output={npz}")
@@ -62,27 +64,28 @@ def test_there_and_back(model, tmp_path) -> None:
     assert_array_equal(theirs.toarray(), model.weights.to_scipy().toarray())
     convert(npz, f"--output={back}")
     assert back.read_bytes() == model.path.read_bytes()
-    # another program, which knows the weights alone
+    # a file of another program has the weights alone
     sp.save_npz(npz, -theirs)
     convert(npz, f"--like={model.path}", f"--output={back}")
     ours = OneVsAll.open(back)
     assert_array_equal(ours.weights.to_scipy().toarray(), -theirs.toarray())
-    replace(ours, weights=model.weights).write(again := tmp_path / "again.h5")
+    again = tmp_path / "again.h5"
+    replace(ours, weights=model.weights).write(again)
     assert again.read_bytes() == model.path.read_bytes()
 
 
-def test_a_rounded_model_there_and_back(model, tmp_path) -> None:
-    small, npz, back = (tmp_path / name for name in ("small.h5", "small.npz", "back.h5"))
-    weights = round_weights(
-        from_scipy(np.random.default_rng(1).normal(size=(6, 41)).astype(np.float32))
-    )
+def test_a_rounded_model_keeps_its_weights(model, tmp_path) -> None:
+    small = tmp_path / "small.h5"
+    npz = tmp_path / "small.npz"
+    back = tmp_path / "back.h5"
+    dense = np.random.default_rng(1).normal(size=(6, 41)).astype(np.float32)
+    weights = round_weights(from_scipy(dense))
     replace(model, weights=weights).write(small)
     convert(small, "--to=npz", f"--output={npz}")
     assert_array_equal(sp.load_npz(npz).toarray(), weights.to_scipy().toarray())
     convert(npz, f"--output={back}")
-    assert_array_equal(
-        OneVsAll.open(back).weights.to_scipy().toarray(), weights.to_scipy().toarray()
-    )
+    ours = OneVsAll.open(back).weights
+    assert_array_equal(ours.to_scipy().toarray(), weights.to_scipy().toarray())
 
 
 def test_a_matrix_of_scipy_is_a_model(tmp_path) -> None:
@@ -97,16 +100,15 @@ def test_a_matrix_of_scipy_is_a_model(tmp_path) -> None:
 
 
 DESCRIPTION = {
-    **{
-        "label_names": ["a", "b"],
-        "feature_names": [],
-        "idf": None,
-        "trained": [True, True],
-        "counts": [1, 1],
-    },
-    **{"parameters": {"train": {}, "transform": {}}, "inputs": {}},
+    "label_names": ["a", "b"],
+    "feature_names": [],
+    "idf": None,
+    "trained": [True, True],
+    "counts": [1, 1],
+    "parameters": {"train": {}, "transform": {}},
+    "inputs": {},
 }
-GOOD = {
+GOOD_ARRAYS = {
     "format": b"csr",
     "shape": [2, 3],
     "data": np.ones(2),
@@ -132,10 +134,10 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_no_matrix_of_weights_is_refused(tmp_path, case) -> None:
-    arrays, said, expected = REFUSED[case]
-    description = np.frombuffer(json.dumps(DESCRIPTION | said).encode(), np.uint8)
-    np.savez(tmp_path / "w.npz", **(GOOD | {"ovaflow": description} | arrays))
+def test_other_contents_than_a_matrix_of_weights_are_refused(tmp_path, case) -> None:
+    arrays, changed, expected = REFUSED[case]
+    description = np.frombuffer(json.dumps(DESCRIPTION | changed).encode(), np.uint8)
+    np.savez(tmp_path / "w.npz", **(GOOD_ARRAYS | {"ovaflow": description} | arrays))
     with pytest.raises(InputError, match=expected):
         read_npz(tmp_path / "w.npz")
 
@@ -158,7 +160,7 @@ NOT_MODELS = {
 
 
 @pytest.mark.parametrize("case", NOT_MODELS)
-def test_what_is_no_model_is_refused(model, tmp_path, case) -> None:
+def test_other_files_than_models_are_refused(model, tmp_path, case) -> None:
     path = tmp_path / "w.npz"
     make, complaint = NOT_MODELS[case]
     make(model, path)

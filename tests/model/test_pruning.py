@@ -24,7 +24,7 @@ EVEN = st.sampled_from([0.0, 0.01, -0.01, 0.25, -0.25, 0.5, -1.0, 3.0])
     THRESHOLDS,
     THRESHOLDS,
 )
-def test_like_numpy_once_or_twice(dense, one, other) -> None:
+def test_pruning_once_or_twice_is_that_of_numpy(dense, one, other) -> None:
     weights = from_scipy(dense)
     least = max(one, other)
     theirs = np.where(np.abs(dense) >= np.float32(least), dense, 0)
@@ -34,23 +34,24 @@ def test_like_numpy_once_or_twice(dense, one, other) -> None:
     # zeros that are stored go as well
     assert count_kept_weights(from_dense(dense), least).tolist() == np.diff(ours.indptr).tolist()
     again = prune(prune(weights, min(one, other)), least)
-    assert all(map(np.array_equal, again.arrays, ours.arrays))
+    assert_array_equal(again.data, ours.data)
+    assert_array_equal(again.indices, ours.indices)
+    assert_array_equal(again.indptr, ours.indptr)
 
 
 @pytest.fixture(scope="module", params=[{}, {"normalize": True}])
-def trained(request, tmp_path_factory):
-    """A model, of float32 or rounded weights, and its dataset."""
+def model(request, tmp_path_factory) -> OneVsAll:
+    """A model, of float32 or rounded weights, next to its dataset."""
     folder = tmp_path_factory.mktemp("pruning")
     dataset = write_topics(folder / "dataset.h5", request.param, n=300, d=400, n_labels=25, seed=0)
     train_model(dataset, TrainLabels(stored_threshold=0.0), 0.0).write(folder / "model.h5")
-    return OneVsAll.open(folder / "model.h5"), folder
+    return OneVsAll.open(folder / "model.h5")
 
 
-def test_on_the_command_line(trained, tmp_path) -> None:
-    model, folder = trained
+def test_the_command_prunes_a_model_and_removes_the_index_of_a_former_one(model, tmp_path) -> None:
     small = tmp_path / "small.h5"
-    arguments = "prune", model.path, f"--dataset={folder}/dataset.h5", f"--output={small}"
-    # of a model that was here before
+    dataset = model.path.parent / "dataset.h5"
+    arguments = ["prune", model.path, f"--dataset={dataset}", f"--output={small}"]
     (tmp_path / "small.index.h5").touch()
     said = ovaflow(*arguments, "--threshold=0.2")
     assert not (tmp_path / "small.index.h5").exists()

@@ -1,3 +1,5 @@
+"""Products, transposes and counts of sparse matrices against SciPy and NumPy."""
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -21,7 +23,8 @@ from ovaflow.sparse.panel import PANEL_WIDTH, multiply_panel
 
 
 @st.composite
-def matrices(draw):
+def matrices(draw) -> sp.csr_array:
+    """Random sparse matrices."""
     n = draw(st.integers(1, 30))
     d = draw(st.integers(1, 30))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -31,9 +34,8 @@ def matrices(draw):
 
 
 def test_repeated_and_unsorted_entries_are_put_in_order_without_touching_the_source() -> None:
-    source = sp.csr_array(
-        (np.array([1.0, 2.0, 4.0]), np.array([3, 0, 3]), np.array([0, 3])), shape=(1, 5)
-    )
+    values = np.array([1.0, 2.0, 4.0])
+    source = sp.csr_array((values, np.array([3, 0, 3]), np.array([0, 3])), shape=(1, 5))
     ours = from_scipy(source)
     assert ours.indices.tolist() == [0, 3]
     assert ours.data.tolist() == [2.0, 5.0]
@@ -41,7 +43,7 @@ def test_repeated_and_unsorted_entries_are_put_in_order_without_touching_the_sou
 
 
 @given(matrices())
-def test_transposed_and_counted_as_by_numpy(theirs) -> None:
+def test_transposes_and_counts_are_those_of_numpy(theirs) -> None:
     dense = theirs.toarray()
     ours = transpose(from_scipy(theirs))
     assert_array_equal(ours.to_scipy().toarray(), dense.T)
@@ -57,22 +59,25 @@ def test_transposed_and_counted_as_by_numpy(theirs) -> None:
 
 @given(matrices(), st.booleans(), st.integers(0, 2**32 - 1))
 def test_products(theirs, full, seed) -> None:
-    X = omit_full_indices(store_zeros(from_scipy(theirs))) if full else from_scipy(theirs)
+    X = from_scipy(theirs)
+    if full:
+        X = omit_full_indices(store_zeros(X))
     assert X.indices is not None or full
     panel = np.random.default_rng(seed).normal(size=(X.n_columns, PANEL_WIDTH)).astype(np.float32)
     products = np.full((X.n_rows, PANEL_WIDTH), np.nan, np.float32)
-    multiply_panel(*X.arrays, panel, products)
+    multiply_panel(X.data, X.indices, X.indptr, panel, products)
     assert products == pytest.approx(theirs @ panel, rel=1e-4, abs=1e-4)
     vector = panel[:, 0].copy()
     ours = np.empty(X.n_rows, np.float32)
-    multiply_vector(*X.arrays, vector, ours)
+    multiply_vector(X.data, X.indices, X.indptr, vector, ours)
     assert ours == pytest.approx(theirs @ vector, rel=1e-4, abs=1e-4)
     for i, row in enumerate(theirs.toarray()):
-        entries = X.data, X.indices, *X.indptr[i : i + 2]
-        assert row_dot(*entries, vector) == pytest.approx(row @ vector, rel=1e-4, abs=1e-4)
+        start, end = X.indptr[i : i + 2]
+        product = row_dot(X.data, X.indices, start, end, vector)
+        assert product == pytest.approx(row @ vector, rel=1e-4, abs=1e-4)
         added = vector.copy()
         squared = vector.copy()
-        add_row(*entries, np.float32(-2), added)
-        add_squared_row(*entries, np.float32(3), squared)
+        add_row(X.data, X.indices, start, end, np.float32(-2), added)
+        add_squared_row(X.data, X.indices, start, end, np.float32(3), squared)
         assert added == pytest.approx(vector - 2 * row, rel=1e-5, abs=1e-5)
         assert squared == pytest.approx(vector + 3 * row**2, rel=1e-5, abs=1e-5)

@@ -1,3 +1,5 @@
+"""The cache of compiled kernels."""
+
 import os
 import shutil
 import subprocess
@@ -40,26 +42,28 @@ PRINTED = "4.0 2.0 3.0 2.0\n"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Where processes find the kernels."""
+def folder(tmp_path_factory) -> Path:
+    """Folder from which processes import the kernels."""
     folder = tmp_path_factory.mktemp("kernels")
     (folder / "kernels.py").write_text(KERNELS)
     return folder
 
 
-def start(code, folder, **environment):
-    """A process that runs some code in a folder."""
+def start(code: str, folder: Path, **environment: object) -> subprocess.Popen:
+    """Start a process that runs some code in a folder."""
     variables = os.environ | {name: str(value) for name, value in environment.items()}
     pipe = subprocess.PIPE
     words = sys.executable, "-c", code
     return subprocess.Popen(words, env=variables, cwd=folder, text=True, stdout=pipe, stderr=pipe)
 
 
-def run(code, folder, **environment):
+def run(code: str, folder: Path, **environment: object) -> tuple[str, str]:
+    """Run some code in a folder: standard output and standard error."""
     return start(code, folder, **environment).communicate()
 
 
-def functions_in(folder):
+def list_cached_functions(folder: Path) -> list[str]:
+    """List the functions that a cache holds."""
     return sorted(path.name.split("-")[0] for path in folder.rglob("*.nbi"))
 
 
@@ -68,8 +72,10 @@ def test_each_function_has_its_cache_which_processes_that_start_together_share(
 ) -> None:
     processes = [start(WORK, folder, OVAFLOW_CACHE=tmp_path) for _ in range(2)]
     assert [process.communicate() for process in processes] == [(PRINTED, "")] * 2
-    assert functions_in(tmp_path) == [f"kernels.{name}" for name in ("half", "quarter", "third")]
-    assert functions_in(folder) == ["kernels.fifth"]
+    assert list_cached_functions(tmp_path) == [
+        f"kernels.{name}" for name in ("half", "quarter", "third")
+    ]
+    assert list_cached_functions(folder) == ["kernels.fifth"]
     # Numba says what it stores
     written, _ = run(WORK, folder, OVAFLOW_CACHE=tmp_path, NUMBA_DEBUG_CACHE=1)
     assert "data loaded from" in written
@@ -77,9 +83,10 @@ def test_each_function_has_its_cache_which_processes_that_start_together_share(
 
 
 def test_nan_and_infinity_keep_their_meaning() -> None:
-    row = np.array([1.0, np.nan], np.float32), np.array([0, 1], np.int32)
-    assert np.isnan(row_dot(*row, 0, 2, np.ones(2, np.float32)))
-    assert np.isinf(row_dot(*row, 0, 1, np.full(2, np.inf, np.float32)))
+    data = np.array([1.0, np.nan], np.float32)
+    indices = np.array([0, 1], np.int32)
+    assert np.isnan(row_dot(data, indices, 0, 2, np.ones(2, np.float32)))
+    assert np.isinf(row_dot(data, indices, 0, 1, np.full(2, np.inf, np.float32)))
 
 
 @pytest.mark.long
@@ -91,16 +98,18 @@ def test_the_cache_of_changed_code_is_not_used(tmp_path) -> None:
     # a caller whose own file stays as it is
     (package / "solver" / "caller.py").write_text(
         "from ovaflow.sparse.csr import row_dot\nfrom ovaflow.sparse.jit import kernel\n\n"
-        "@kernel\ndef first_score(data, indices, vector):\n    return row_dot(data, indices, 0, 2, vector)\n"
+        "@kernel\ndef first_score(data, indices, vector):\n"
+        "    return row_dot(data, indices, 0, 2, vector)\n"
     )
     code = "import numpy as np; from ovaflow.solver.caller import first_score; "
-    code += "print(first_score(np.ones(2, np.float32), np.arange(2, dtype=np.int32), np.ones(2, np.float32)))"
-    places = {
+    code += "ones = np.ones(2, np.float32); "
+    code += "print(first_score(ones, np.arange(2, dtype=np.int32), ones))"
+    environment = {
         "PYTHONPATH": tmp_path,
         "PYTHONDONTWRITEBYTECODE": 1,
         "OVAFLOW_CACHE": tmp_path / "cache",
     }
-    assert run(code, tmp_path, **places) == ("2.0\n", "")
+    assert run(code, tmp_path, **environment) == ("2.0\n", "")
     callee = package / "sparse" / "csr.py"
     before = callee.stat()
     source = callee.read_text()
@@ -110,7 +119,7 @@ def test_the_cache_of_changed_code_is_not_used(tmp_path) -> None:
     # neither size nor time tells
     os.utime(callee, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert callee.stat().st_size == before.st_size
-    assert run(code, tmp_path, **places) == ("-2.0\n", "")
+    assert run(code, tmp_path, **environment) == ("-2.0\n", "")
 
 
 def test_without_any_folder_kernels_are_compiled_in_memory(folder, tmp_path) -> None:
@@ -129,7 +138,9 @@ def test_files_cut_short_by_a_crash_are_compiled_anew(folder, tmp_path) -> None:
     for pattern, end in {"*.half-*.nbi": -9, "*.quarter-*.nbc": None, "*.third-*.nbc": 0}.items():
         (path,) = tmp_path.rglob(pattern)
         good = path.read_bytes()
-        path.write_bytes(bytes(len(good)) if end is None else good[:end])
+        damaged = bytes(len(good)) if end is None else good[:end]
+        path.write_bytes(damaged)
     assert run(WORK, folder, OVAFLOW_CACHE=tmp_path) == (PRINTED, "")
     # Numba says what it stores
-    assert "saved" not in run(WORK, folder, OVAFLOW_CACHE=tmp_path, NUMBA_DEBUG_CACHE=1)[0]
+    written, _ = run(WORK, folder, OVAFLOW_CACHE=tmp_path, NUMBA_DEBUG_CACHE=1)
+    assert "saved" not in written

@@ -1,6 +1,4 @@
-"""Rounded weights are off by half a step at most, round to themselves, and score like SciPy's
-product of them.
-"""
+"""Rounded weights are off by at most half a step, and score like SciPy's product of them."""
 
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from ovaflow.model.index import build_index
 from ovaflow.model.pruning import prune
 from ovaflow.model.top_k import score_every_label, score_labels, score_labels_of_each, search_index
-from ovaflow.sparse.csr import from_scipy
+from ovaflow.sparse.csr import CSR, from_scipy
 from ovaflow.sparse.weight_rows import (
     WeightRows,
     count_feature_blocks,
@@ -27,9 +25,10 @@ FLOATS = st.floats(-(2.0**126), 2.0**126, width=32) | st.floats(-4, 4, width=32)
 
 
 @st.composite
-def matrices(draw, values=FLOATS, d=None):
+def matrices(draw, values=FLOATS, d: int | None = None) -> CSR:
     """Sparse rows, some empty, with features at the borders of blocks and a last one, the bias."""
-    d = draw(st.sampled_from(WIDTHS)) if d is None else d
+    if d is None:
+        d = draw(st.sampled_from(WIDTHS))
     columns = sorted({column for column in BORDERS if column < d} | {d - 1})
     rows = draw(st.lists(st.dictionaries(st.sampled_from(columns), values), min_size=1, max_size=5))
     matrix = sp.lil_array((len(rows), d), dtype=np.float32)
@@ -39,34 +38,43 @@ def matrices(draw, values=FLOATS, d=None):
     return from_scipy(matrix)
 
 
+def assert_same_rows(ours: WeightRows, theirs: WeightRows) -> None:
+    assert ours.n_columns == theirs.n_columns
+    assert_array_equal(ours.data, theirs.data)
+    assert_array_equal(ours.indices, theirs.indices)
+    assert_array_equal(ours.indptr, theirs.indptr)
+    assert_array_equal(ours.steps, theirs.steps)
+
+
 @given(matrices())
-def test_there_and_back(weights) -> None:
+def test_rounded_weights_are_off_by_at_most_half_a_step(weights) -> None:
     ours = round_weights(weights)
     steps = np.repeat(ours.steps, np.diff(weights.indptr)).astype(float)
     again = decode_weights(ours)
     assert_array_equal(again.indices, weights.indices)
     assert_array_equal(again.indptr, weights.indptr)
     assert (np.abs(again.data.astype(float) - weights.data) <= steps / 2).all()
-    # the least power of two that has room for the largest
+    # the step is the least power of two with which the largest weight fits
     assert (np.frexp(ours.steps)[0] == 0.5).all()
     for row, step in enumerate(ours.steps):
         largest = np.abs(weights.to_scipy()[[row]].data.astype(float)).max(initial=0)
         assert largest <= 32767 * step
         assert step in (1, 2.0**-126) or largest > 32767 * step / 2
-    assert all(map(np.array_equal, round_weights(again), ours))
+    assert_same_rows(round_weights(again), ours)
 
 
 @given(matrices())
 def test_any_rows_of_any_form(weights) -> None:
-    for form in (weights, WeightRows(weights.n_columns, *weights.arrays), round_weights(weights)):
+    unrounded = WeightRows(weights.n_columns, weights.data, weights.indices, weights.indptr)
+    for form in (weights, unrounded, round_weights(weights)):
         whole = decode_weights(form).to_scipy()
         for row in range(weights.n_rows):
             ours = decode_weights(form, row, row + 1).to_scipy()
             theirs = whole[[row]]
-            assert all(
-                map(np.array_equal, (ours.indices, ours.data), (theirs.indices, theirs.data))
-            )
-        assert (form.n_rows, form.to_scipy().shape) == (weights.n_rows, whole.shape)
+            assert_array_equal(ours.indices, theirs.indices)
+            assert_array_equal(ours.data, theirs.data)
+        assert form.n_rows == weights.n_rows
+        assert form.to_scipy().shape == whole.shape
         assert_array_equal(read_values(form, np.arange(len(form.data))), whole.data)
 
 
@@ -114,5 +122,5 @@ def test_scores_like_the_product_of_scipy(d, data) -> None:
 @given(st.integers(1, 1 << 22))
 @example(65_536)
 @example(65_537)
-def test_blocks(d) -> None:
+def test_blocks_have_65536_features(d) -> None:
     assert count_feature_blocks(d) == len(range(0, d, 65_536))

@@ -1,5 +1,7 @@
 """class_weight: balanced, against scikit-learn's classifiers, one label at a time."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -22,12 +24,14 @@ X = sp.random_array((300, 40), density=0.2, rng=RNG, format="csr", dtype=np.floa
 Y = (X @ RNG.normal(size=(40, 4)) > RNG.uniform(0.3, 1.8, 4)).astype(int)
 
 
-def oracle(loss, regularization="l2", **more):
+def make_oracle(
+    loss: str, regularization: str = "l2", **more: Any
+) -> LinearSVC | LogisticRegression:
+    """Make scikit-learn's classifier of a problem."""
     if loss == "squared-hinge":
         return LinearSVC(penalty=regularization, dual=False, **EXACT, **more)
-    return LogisticRegression(
-        solver="liblinear", l1_ratio=float(regularization == "l1"), **EXACT, **more
-    )
+    l1_ratio = 1.0 if regularization == "l1" else 0.0
+    return LogisticRegression(solver="liblinear", l1_ratio=l1_ratio, **EXACT, **more)
 
 
 PROBLEMS = [
@@ -45,7 +49,7 @@ def test_every_start_ends_at_the_optimum_of_scikit_learn(loss, regularization, s
     )
     ours = np.hstack([model.coef_.toarray(), model.intercept_[:, None]])
     with_bias = sp.csr_array(sp.hstack([X, np.ones((len(Y), 1))]))
-    theirs = OneVsRestClassifier(oracle(loss, regularization, C=2.0)).fit(with_bias, Y)
+    theirs = OneVsRestClassifier(make_oracle(loss, regularization, C=2.0)).fit(with_bias, Y)
     np.testing.assert_allclose(
         ours, np.vstack([each.coef_ for each in theirs.estimators_]), atol=1e-4
     )
@@ -55,11 +59,11 @@ def test_a_dict_weighs_the_instances_of_each_class() -> None:
     y = (X @ RNG.normal(size=(40, 3))).argmax(axis=1)
     weights = {0: 3.0, 2: 0.5}
     ours = OneVsAllClassifier(class_weight=weights, epsilon=1e-6, prune=0.0, bias=0).fit(X, y)
-    of_instances = compute_sample_weight(weights, y)
+    instance_weights = compute_sample_weight(weights, y)
     for label, coefficients in enumerate(ours.coef_.toarray()):
         theirs = (
             LinearSVC(**EXACT | {"class_weight": None}, dual=False)
-            .fit(X, y == label, of_instances)
+            .fit(X, y == label, instance_weights)
             .coef_[0]
         )
         np.testing.assert_allclose(coefficients, theirs, atol=1e-4)
@@ -83,24 +87,23 @@ def test_it_is_balanced_by_weights_and_counts_names_of_labels(made, loss) -> Non
     for row, label in enumerate(labels):
         positive = all_labels[:, [label]].toarray().ravel() > 0
         rows = np.flatnonzero(positive | (np.arange(len(positive)) < n))
-        problem = features[rows].astype(float), positive[rows], dataset.instance_weights[rows]
-        theirs = oracle(loss).fit(*problem).coef_[0]
+        weights = dataset.instance_weights[rows]
+        fitted = make_oracle(loss).fit(features[rows].astype(float), positive[rows], weights)
+        theirs = fitted.coef_[0]
         ours = done.weights.to_scipy()[[row]].toarray()[0]
         np.testing.assert_allclose(ours, theirs, atol=1e-4)
 
 
-def test_many_labels_at_a_time_end_where_each_does_alone(made) -> None:
+def test_many_labels_at_a_time_have_the_solutions_of_one_at_a_time(made) -> None:
     dataset = made["sparse"]
     settings = {"class_weight": "balanced", "epsilon": 1e-5, "stored_threshold": 0.0}
     assert make_jobs(dataset, **settings).suits_fast_path(dataset.counts).any()
-    ours, theirs = (
-        train_shard(dataset, **settings, reference=alone).weights.to_scipy()
-        for alone in (False, True)
-    )
+    ours = train_shard(dataset, **settings, reference=False).weights.to_scipy()
+    theirs = train_shard(dataset, **settings, reference=True).weights.to_scipy()
     assert abs(ours - theirs).max() < 1e-4
 
 
-def test_a_label_of_all_or_of_no_instances_is_no_trouble() -> None:
+def test_a_label_of_all_or_of_no_instances_is_trained() -> None:
     all_ = np.ones(len(Y), int)
     none = np.zeros(len(Y), int)
     model = OneVsAllClassifier(class_weight="balanced").fit(
@@ -135,7 +138,7 @@ def test_it_and_weighting_exclude_each_other() -> None:
     resolve_config(written | {"runs": {"b": {"method": "fastxml", "weighting": "propensity"}}}, {})
 
 
-def test_nothing_is_recorded_of_it_unless_it_is_set() -> None:
+def test_it_is_recorded_only_if_it_is_set() -> None:
     config = resolve_config(
         {"datasets": {"a": DATA}, "runs": {"b": {}, "c": {"class_weight": "balanced"}}}, {}
     )

@@ -1,13 +1,17 @@
 """A shard job that was interrupted anywhere gives the bytes of one that was not."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
 from solving import assert_same_bits, make_memory_dataset
 from synthetic import make_topics
 
-from ovaflow.initialization.starts import compute_start_inputs
+from ovaflow.dataset.dataset import Dataset
+from ovaflow.initialization.starts import StartInputs, compute_start_inputs
+from ovaflow.model.training_file import Shard
 from ovaflow.settings.train import TrainLabels
 from ovaflow.storage import parts
 from ovaflow.storage.parts import Parts, compute_digest, open_parts
@@ -19,7 +23,7 @@ class Interrupted(BaseException):
 
 
 @pytest.fixture(scope="module")
-def dataset():
+def dataset() -> Dataset:
     dataset = make_topics(n=700, d=300, n_labels=40)
     Y = dataset.train.Y.to_scipy().toarray()
     Y[:, 3] = 0
@@ -30,8 +34,8 @@ def dataset():
 
 
 @contextmanager
-def interrupted_after(count, monkeypatch):
-    """The job ends that keeps so many labels or trees, each in a part of its own."""
+def interrupt_after(count: int, monkeypatch) -> Iterator[None]:
+    """Interrupt the job after it kept a number of labels, each in a part of its own."""
     keep = Parts.keep
     kept = []
 
@@ -46,7 +50,10 @@ def interrupted_after(count, monkeypatch):
         yield
 
 
-def train(dataset, inputs, training, output, threads):
+def train(
+    dataset: Dataset, inputs: StartInputs, training: TrainLabels, output: Path, threads: int
+) -> Shard:
+    """Train all labels as a job does that may continue."""
     labels = np.arange(dataset.n_labels, dtype=np.int32)
     digest = compute_digest(training.recorded, labels, *inputs.arrays)
     with open_parts(output, digest) as opened:
@@ -66,7 +73,7 @@ TREE = {"initialization": "label-tree"}
         ({"regularization": "l1"}, 3),
     ],
 )
-def test_labels_go_on_to_the_same_bytes(
+def test_an_interrupted_job_continues_to_the_same_bytes(
     settings, threads, dataset, tmp_path, monkeypatch, capsys
 ) -> None:
     training = TrainLabels(**settings)
@@ -74,11 +81,12 @@ def test_labels_go_on_to_the_same_bytes(
     labels = np.arange(dataset.n_labels, dtype=np.int32)
     theirs = train_labels(dataset, inputs, labels, training)
     for done, more in ((0, 3), (3, 14), (17, 10)):
-        with pytest.raises(Interrupted), interrupted_after(more, monkeypatch):
+        with pytest.raises(Interrupted), interrupt_after(more, monkeypatch):
             train(dataset, inputs, training, tmp_path / "0.h5", threads)
         assert ("test: continues" in capsys.readouterr().err) == (done > 0)
     # the second time all of it is there; core time adds up over the attempts
-    ours, again = (train(dataset, inputs, training, tmp_path / "0.h5", threads) for _ in range(2))
+    ours = train(dataset, inputs, training, tmp_path / "0.h5", threads)
+    again = train(dataset, inputs, training, tmp_path / "0.h5", threads)
     said = capsys.readouterr().err
     for done, each in ((27, ours), (40, again)):
         assert f"test: continues, {done} of 40 labels were finished" in said

@@ -1,4 +1,4 @@
-"""Labels for threads: each once, parents first, in fair shares, without waiting forever."""
+"""The queue of labels: each once, parents first, in fair shares, without waiting forever."""
 
 import time
 from threading import Thread
@@ -11,8 +11,8 @@ from ovaflow.initialization.spanning_tree import ROOT_PARENT
 from ovaflow.training.label_jobs import LabelQueue
 
 
-def random_parents(seed, n_labels):
-    """A forest: each label hangs at the root or at one that comes before it in a random order."""
+def make_parents(seed: int, n_labels: int) -> np.ndarray:
+    """Make a forest: the parent of each label comes before it in a random order, or is the root."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(n_labels)
     parents = np.full(n_labels, ROOT_PARENT)
@@ -24,7 +24,7 @@ def random_parents(seed, n_labels):
 
 @given(st.integers(0, 1000), st.integers(0, 40), st.integers(1, 4))
 def test_threads_solve_each_label_once_and_parents_first(seed, n_labels, threads) -> None:
-    parents = random_parents(seed, n_labels)
+    parents = make_parents(seed, n_labels)
     fast = (np.random.default_rng(seed).random(n_labels) < 0.5).tolist()
     queue = LabelQueue(list(range(n_labels)), fast, parents, threads)
     solved = []
@@ -53,7 +53,7 @@ def test_threads_solve_each_label_once_and_parents_first(seed, n_labels, threads
     )
 
 
-def test_children_are_taken_before_what_was_ready_before() -> None:
+def test_children_are_taken_before_labels_that_were_ready_earlier() -> None:
     queue = LabelQueue([0, 1, 2, 3], [False] * 4, np.array([ROOT_PARENT, ROOT_PARENT, 0, 0]))
     assert queue.take(fast=False) == 0
     queue.finish(0)
@@ -67,16 +67,16 @@ def test_labels_are_shared_out() -> None:
     assert not queue.wait()
 
 
-def test_a_stop_ends_those_who_wait() -> None:
+def test_a_stop_ends_waiting() -> None:
     queue = LabelQueue([0, 1], [False, False], np.array([ROOT_PARENT, 0]))
     assert queue.take(fast=False) == 0
-    said = []
-    waiting = Thread(target=lambda: said.append(queue.wait()))
+    results = []
+    waiting = Thread(target=lambda: results.append(queue.wait()))
     waiting.start()
     time.sleep(0.05)
     assert waiting.is_alive()
     queue.stop()
     waiting.join(timeout=5)
-    assert said == [False]
+    assert results == [False]
     queue.finish(0)
     assert queue.take(fast=False) is None

@@ -1,6 +1,6 @@
-"""Every problem, from every start and on every path of the solvers, ends at the optimum that
-scikit-learn finds.
-"""
+"""Every problem, from every start and by every solver, ends at scikit-learn's optimum."""
+
+from typing import Any
 
 import naive
 import numpy as np
@@ -16,98 +16,110 @@ from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS, Status
 from ovaflow.sparse.csr import select_rows
 
-REAL = {"bibtex": 4880, "kirjastonhoitaja": 2625, "delicious": 3000, "aloi": 3000}
-"""Instances of each dataset that are trained on, all of the sparse ones."""
+REAL_DATASETS = {"bibtex": 4880, "kirjastonhoitaja": 2625, "delicious": 3000, "aloi": 3000}
+"""Number of instances of each dataset that are trained on, all of the sparse ones."""
 
 
 @pytest.fixture(scope="module")
-def dataset(request, made, tmp_path_factory):
-    if request.param not in REAL:
+def dataset(request, made, tmp_path_factory) -> Dataset:
+    if request.param not in REAL_DATASETS:
         return made[request.param]
     folder = request.getfixturevalue("real_data") / request.param
     path = tmp_path_factory.mktemp(request.param) / "dataset.h5"
-    kind, suffix = (
-        ("text-tsv", "_raw.tsv.gz")
-        if (folder / "train_raw.tsv.gz").exists()
-        else ("xmc-text", ".txt.gz")
-    )
-    files = [f"--{part}={folder / part}{suffix}" for part in ("train", "test")]
-    files += [f"--labels={folder}/labels.txt.gz", "--no-label-names"] if kind == "text-tsv" else []
-    ovaflow("prepare", f"--format={kind}", *files, f"--output={path}")
+    if (folder / "train_raw.tsv.gz").exists():
+        suffix = "_raw.tsv.gz"
+        options = ["--format=text-tsv", f"--labels={folder}/labels.txt.gz", "--no-label-names"]
+    else:
+        suffix = ".txt.gz"
+        options = ["--format=xmc-text"]
+    files = [f"--train={folder}/train{suffix}", f"--test={folder}/test{suffix}"]
+    ovaflow("prepare", *options, *files, f"--output={path}")
     whole = open_dataset(path)
     rows = np.sort(
-        np.random.default_rng(0).permutation(whole.train.X.n_rows)[: REAL[request.param]]
+        np.random.default_rng(0).permutation(whole.train.X.n_rows)[: REAL_DATASETS[request.param]]
     )
     split = Split(select_rows(whole.train.X, rows), select_rows(whole.train.Y, rows))
     return Dataset("memory", split, split, "", whole.parameters)
 
 
-def problem_of(dataset, label, weighting):
-    """Instances, signs and costs: names of other labels are no negatives."""
+def make_problem(
+    dataset: Dataset, label: int, weighting: str
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Make instances, signs and costs of a label: names of other labels are no negatives."""
     n = dataset.n_documents
     Y = dataset.train.Y.to_scipy()
     positive = Y[:, [label]].toarray().ravel() > 0
     rows = np.flatnonzero(positive | (np.arange(len(positive)) < n))
-    worth = (
-        2 * compute_inverse_propensity(Y[:n, [label]].sum(), n, 0.55, 1.5) - 1
-        if weighting == "propensity"
-        else 1.0
-    )
-    costs = np.where(positive, worth, 1.0) * (
-        1 if dataset.train.weights is None else dataset.train.weights
-    )
-    X = (
-        dataset.train.X.to_scipy()
-        if dataset.train.X.indices is not None
-        else dataset.train.X.data.reshape(len(Y), -1)
-    )
+    positive_cost = 1.0
+    if weighting == "propensity":
+        count = Y[:n, [label]].sum()
+        positive_cost = 2 * compute_inverse_propensity(count, n, 0.55, 1.5) - 1
+    costs = np.where(positive, positive_cost, 1.0)
+    if dataset.train.weights is not None:
+        costs = costs * dataset.train.weights
+    if dataset.train.X.indices is None:
+        X = dataset.train.X.data.reshape(len(positive), -1)
+    else:
+        X = dataset.train.X.to_scipy()
     return X[rows].astype(float), np.where(positive[rows], 1.0, -1.0), costs[rows]
 
 
-def optimum(X, y, loss, C, costs, regularization):
-    given = {"C": C, "fit_intercept": False, "tol": 1e-7, "max_iter": 20_000}
+def find_optimum(
+    X: Any, y: np.ndarray, loss: str, C: float, costs: np.ndarray, regularization: str
+) -> np.ndarray:
+    """Find the weights of scikit-learn."""
+    constants = {"C": C, "fit_intercept": False, "tol": 1e-7, "max_iter": 20_000}
     if loss == "squared-hinge":
-        solver = LinearSVC(penalty=regularization, dual=False, **given)
+        solver = LinearSVC(penalty=regularization, dual=False, **constants)
     else:
-        solver = LogisticRegression(
-            solver="liblinear", l1_ratio=float(regularization == "l1"), **given
-        )
+        l1_ratio = 1.0 if regularization == "l1" else 0.0
+        solver = LogisticRegression(solver="liblinear", l1_ratio=l1_ratio, **constants)
     return solver.fit(X, y, costs).coef_[0]
 
 
-def assert_optimal(dataset, labels, settings, epsilon=0.01, step=1, **more) -> None:
-    """Weights are the optimum's, and statistics those of the weights: of every so many of the
-    labels trained.
+def assert_optimal(
+    dataset: Dataset,
+    labels: np.ndarray,
+    settings: dict[str, Any],
+    epsilon: float = 0.01,
+    step: int = 1,
+    **more: Any,
+) -> None:
+    """Train labels, and compare weights with the optimum and statistics with the weights.
+
+    Every ``step``-th of the labels is compared.
     """
-    loss, regularization, weighting, C = (
-        settings[name] for name in ("loss", "regularization", "weighting", "C")
-    )
+    loss = settings["loss"]
+    regularization = settings["regularization"]
+    weighting = settings["weighting"]
+    C = settings["C"]
     done = train_shard(dataset, labels, epsilon=epsilon, stored_threshold=0.0, **settings, **more)
-    for row, label in [*enumerate(labels)][::step]:
-        X, y, costs = problem_of(dataset, label, weighting)
-        problem = loss, C, costs
+    for row in range(0, len(labels), step):
+        label = labels[row]
+        X, y, costs = make_problem(dataset, label, weighting)
         reported = {name: values[row] for name, values in done.statistics.items()}
         norm = reported["gradient_norm"]
         target = reported["gradient_target"]
         weights = done.weights.to_scipy()[[row]].toarray()[0].astype(float)
-        found = weights, optimum(X, y, *problem, regularization)
-        ours, theirs = (naive.objective(X, y, w, *problem, regularization) for w in found)
+        optimum = find_optimum(X, y, loss, C, costs, regularization)
+        ours = naive.objective(X, y, weights, loss, C, costs, regularization)
+        theirs = naive.objective(X, y, optimum, loss, C, costs, regularization)
         assert ours == pytest.approx(theirs, rel=1e-3)
         assert reported["objective"] == pytest.approx(ours, rel=1e-4)
-        curved = y * (X @ weights) < 1 if loss == "squared-hinge" else y
-        assert reported["active_end"] == pytest.approx(np.count_nonzero(curved), abs=2)
-        violations = [
-            naive.violation(X, y, w, *problem, regularization) for w in (weights, 0 * weights)
-        ]
-        assert norm == pytest.approx(violations[0], rel=0.02, abs=0.05 * target + 5e-3)
-        assert (reported["status"], norm <= target) == (Status.CONVERGED, True)
+        is_active = y * (X @ weights) < 1 if loss == "squared-hinge" else y
+        assert reported["active_end"] == pytest.approx(np.count_nonzero(is_active), abs=2)
+        violation = naive.violation(X, y, weights, loss, C, costs, regularization)
+        at_zero = naive.violation(X, y, 0 * weights, loss, C, costs, regularization)
+        assert norm == pytest.approx(violation, rel=0.02, abs=0.05 * target + 5e-3)
+        assert reported["status"] == Status.CONVERGED
+        assert norm <= target
         if regularization == "l1" or dataset.train.weights is None:
             count = np.count_nonzero(y > 0)
             n = dataset.n_documents
-            share = (
-                epsilon * max(1, min(count, n - count)) / n * (0.1 if regularization == "l1" else 1)
-            )
-            assert target == pytest.approx(share * violations[1], rel=1e-4)
+            share = epsilon * max(1, min(count, n - count)) / n
+            if regularization == "l1":
+                share *= 0.1
+            assert target == pytest.approx(share * at_zero, rel=1e-4)
 
 
 WEIGHTING = {

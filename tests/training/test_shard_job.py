@@ -1,6 +1,4 @@
-"""Shards of labels: the same bits whatever the threads and the company, and optima from every
-start.
-"""
+"""Shards of labels: the same bits for any threads and labels, and optima from every start."""
 
 import time
 from dataclasses import replace
@@ -12,14 +10,17 @@ from numpy.testing import assert_array_equal
 from solving import assert_same_bits, make_memory_dataset, train_shard
 
 from ovaflow.console.errors import InputError
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.initialization.spanning_tree import ROOT_PARENT, compute_label_tree
 from ovaflow.initialization.starts import COLD_STARTS, compute_start_inputs
+from ovaflow.model.training_file import Shard
 from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.training.shard_job import train_labels
 
 
-def random_dataset(n=120, d=40, n_labels=15):
+def make_random_dataset(n: int = 120, d: int = 40, n_labels: int = 15) -> Dataset:
+    """Make random features and labels from frequent to rare; label 3 has no positives."""
     rng = np.random.default_rng(0)
     X = sp.random_array((n, d), density=0.2, rng=rng, format="csr")
     labels = (rng.random((n, n_labels)) < np.linspace(0.4, 0.05, n_labels)).astype(float)
@@ -28,36 +29,39 @@ def random_dataset(n=120, d=40, n_labels=15):
 
 
 @pytest.fixture(scope="module")
-def nested():
-    """Labels that are parts of each other, so that the label tree has height; some too frequent for
-    working sets.
+def nested() -> Dataset:
+    """Labels that are parts of each other, which makes a high label tree.
+
+    Some are too frequent for working sets.
     """
     n = 12000
     n_labels = 60
     rng = np.random.default_rng(0)
-    X = random_dataset(n=n).train.X
+    X = make_random_dataset(n=n).train.X
     Y = np.zeros((n, n_labels), bool)
     for label in range(n_labels):
-        within = Y[:, rng.integers(label)] if label % 10 else np.arange(n) < 500 / (label + 1)
-        Y[:, label] = within & (rng.random(n) < 0.95)
+        if label % 10:
+            candidates = Y[:, rng.integers(label)]
+        else:
+            candidates = np.arange(n) < 500 / (label + 1)
+        Y[:, label] = candidates & (rng.random(n) < 0.95)
     return make_memory_dataset(X.to_scipy(), Y.astype(float))
 
 
-def assert_same_label(alone, together, label) -> None:
-    """The first label of a shard has the bits that it has among others."""
+def assert_same_label(alone: Shard, together: Shard, label: int) -> None:
+    """Compare the first label of a shard with a label of another shard."""
     start, end = together.weights.indptr[label : label + 2]
     assert alone.weights.data[: end - start].tobytes() == together.weights.data[start:end].tobytes()
 
 
 @pytest.mark.parametrize("name", ["sparse", "in full"])
 @pytest.mark.parametrize("settings", [{}, {"loss": "logistic"}, {"regularization": "l1"}])
-def test_company_threads_and_place_in_memory_change_no_bit(made, name, settings) -> None:
+def test_other_labels_threads_and_places_in_memory_change_no_bit(made, name, settings) -> None:
     dataset = made[name]
     moved = np.empty(len(dataset.train.X.data) + 7, np.float32)[7:]
     moved[:] = dataset.train.X.data
-    elsewhere = replace(
-        dataset, train=replace(dataset.train, X=dataset.train.X._replace(data=moved))
-    )
+    X = dataset.train.X._replace(data=moved)
+    elsewhere = replace(dataset, train=replace(dataset.train, X=X))
     together = train_shard(dataset, **settings)
     for each, threads in ((dataset, 3), (elsewhere, 1)):
         assert_same_bits(train_shard(each, threads=threads, **settings).weights, together.weights)
@@ -66,15 +70,14 @@ def test_company_threads_and_place_in_memory_change_no_bit(made, name, settings)
 
 
 def test_statistics_agree_with_the_dataset() -> None:
-    dataset = random_dataset()
+    dataset = make_random_dataset()
     done = train_shard(dataset)
     statistics = done.statistics
     counts = dataset.counts
     assert statistics["positives"].tolist() == counts.tolist()
     assert done.trained.tolist() == (counts > 0).tolist()
-    assert (
-        statistics["status"] == np.where(counts > 0, Status.CONVERGED, Status.NO_POSITIVES)
-    ).all()
+    expected = np.where(counts > 0, Status.CONVERGED, Status.NO_POSITIVES)
+    assert (statistics["status"] == expected).all()
     assert done.weights.indptr[3] == done.weights.indptr[4]
     assert done.core_seconds >= statistics["seconds"].sum()
 
@@ -90,16 +93,14 @@ def test_core_time_is_that_of_the_processor(nested) -> None:
 
 
 def test_small_weights_are_dropped_and_nothing_else() -> None:
-    dataset = random_dataset()
-    whole, ours = (
-        train_shard(dataset, stored_threshold=each).weights.to_scipy().toarray()
-        for each in (0.0, 0.1)
-    )
-    assert_array_equal(ours, np.where(np.abs(whole) >= np.float32(0.1), whole, 0))
+    dataset = make_random_dataset()
+    full = train_shard(dataset, stored_threshold=0.0).weights.to_scipy().toarray()
+    ours = train_shard(dataset, stored_threshold=0.1).weights.to_scipy().toarray()
+    assert_array_equal(ours, np.where(np.abs(full) >= np.float32(0.1), full, 0))
 
 
 @pytest.mark.parametrize("reference", [False, True])
-def test_labels_start_at_their_parents_whatever_the_threads(nested, reference) -> None:
+def test_labels_start_at_their_parents_for_any_number_of_threads(nested, reference) -> None:
     parents = compute_label_tree(nested.train.Y).parent
     settings = {"initialization": "label-tree", "reference": reference}
     together = train_shard(nested, **settings)
@@ -118,8 +119,8 @@ def test_labels_whose_parent_is_trained_elsewhere_start_at_the_root(nested) -> N
     parents = compute_label_tree(nested.train.Y).parent
     orphans = np.flatnonzero(parents != ROOT_PARENT)
     orphans = orphans[~np.isin(parents[orphans], orphans)]
-    starts = "label-tree", "all-negative"
-    ours, theirs = (train_shard(nested, labels=orphans, initialization=start) for start in starts)
+    ours = train_shard(nested, labels=orphans, initialization="label-tree")
+    theirs = train_shard(nested, labels=orphans, initialization="all-negative")
     assert_same_bits(ours.weights, theirs.weights)
 
 
@@ -138,7 +139,9 @@ DEGENERATE = {
 
 @pytest.mark.parametrize("case", DEGENERATE)
 def test_degenerate_datasets(case) -> None:
-    X, Y = map(np.array, DEGENERATE[case])
+    features, labels = DEGENERATE[case]
+    X = np.array(features)
+    Y = np.array(labels)
     for initialization in COLD_STARTS:
         done = train_shard(make_memory_dataset(X, Y), initialization=initialization)
         assert np.isfinite(done.weights.data).all()
@@ -147,18 +150,20 @@ def test_degenerate_datasets(case) -> None:
 
 
 def test_an_empty_shard_is_legal() -> None:
-    done = train_shard(random_dataset(), labels=np.empty(0, np.int32))
-    assert (done.weights.n_rows, done.weights.n_columns, len(done.trained)) == (0, 41, 0)
+    done = train_shard(make_random_dataset(), labels=np.empty(0, np.int32))
+    assert done.weights.n_rows == 0
+    assert done.weights.n_columns == 41
+    assert len(done.trained) == 0
 
 
 @pytest.mark.parametrize("n", [120, 3000])
 def test_numbers_that_are_not_finite_are_refused(n) -> None:
     for value in (np.nan, np.inf):
-        dataset = random_dataset(n=n)
+        dataset = make_random_dataset(n=n)
         dataset.train.X.data[7] = value
         with pytest.raises(InputError, match="not finite"):
             train_shard(dataset)
-    dataset = random_dataset(n=n)
+    dataset = make_random_dataset(n=n)
     inputs = compute_start_inputs(dataset, TrainLabels())
     dataset.train.X.data[:] = np.nan
     with pytest.raises(InputError, match="label 0: its weights or their gradient exceed the range"):

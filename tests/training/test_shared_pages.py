@@ -1,5 +1,6 @@
-"""Training jobs of a dataset share the pages of its features: resident size cannot show it, PSS
-does.
+"""Training jobs of a dataset share the pages of its features.
+
+Resident size cannot show this, proportional set size (PSS) does.
 """
 
 import os
@@ -14,27 +15,26 @@ from command_training import CommandTraining
 from commands import ovaflow
 from synthetic import write_topics
 
-PATIENCE = 120
+PATIENCE_SECONDS = 120
+"""Seconds after which the jobs should have shared their features."""
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path) -> Path:
     dataset = write_topics(tmp_path / "dataset.h5", n=30000, d=3000, n_labels=30)
     return CommandTraining("one-vs-all", dataset.path, tmp_path, 2).here
 
 
-def features_of(pid, path):
-    """Kilobytes of a mapped file that a process has resident, and its share of them."""
+def measure_mapped_file(pid: int, path: Path) -> tuple[int, int]:
+    """Measure the kilobytes of a mapped file that a process has resident, and its share of them."""
     text = Path(f"/proc/{pid}/smaps").read_text()
-    parts = [
-        part
-        for part in re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", text, flags=re.MULTILINE)
-        if str(path) in part
-    ]
-    return [
-        sum(int(re.search(rf"^{name}: +(\d+)", part, re.M)[1]) for part in parts)
-        for name in ("Rss", "Pss")
-    ]
+    resident = 0
+    share = 0
+    for part in re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", text, flags=re.MULTILINE):
+        if str(path) in part:
+            resident += int(re.search(r"^Rss: +(\d+)", part, re.MULTILINE)[1])
+            share += int(re.search(r"^Pss: +(\d+)", part, re.MULTILINE)[1])
+    return resident, share
 
 
 def test_two_jobs_share_the_mapped_features(folder) -> None:
@@ -48,9 +48,9 @@ def test_two_jobs_share_the_mapped_features(folder) -> None:
     jobs = [
         subprocess.Popen([*command, *each, "--epsilon=1e-6"], env=environment) for each in words
     ]
-    resident = (0, 0)
-    shares = (0, 0)
-    end = time.monotonic() + PATIENCE
+    resident = [0, 0]
+    shares = [0, 0]
+    end = time.monotonic() + PATIENCE_SECONDS
     try:
         # each has all features, and both together once; the second is looked at later, when it may
         # have grown
@@ -60,7 +60,9 @@ def test_two_jobs_share_the_mapped_features(folder) -> None:
             assert {job.poll() for job in jobs} == {None}, (
                 f"a job ended before both shared their features: {state}"
             )
-            resident, shares = zip(*(features_of(job.pid, data) for job in jobs), strict=True)
+            measured = [measure_mapped_file(job.pid, data) for job in jobs]
+            resident = [kilobytes for kilobytes, _ in measured]
+            shares = [share for _, share in measured]
     finally:
         for job in jobs:
             job.kill()

@@ -6,11 +6,13 @@ steps (MSI sec. 3).
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.start import Start
+from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.losses import SLOPE_AT_ZERO
 from ovaflow.solver.newton import solve_label
 from ovaflow.solver.problem import (
@@ -21,9 +23,11 @@ from ovaflow.solver.problem import (
     make_workspace,
 )
 from ovaflow.solver.stopping import compute_gradient_norm_at_zero
+from ovaflow.sparse.csr import CSR
 from ovaflow.storage.artifact import AT_ROOT, Artifact
 
-_SETTINGS = ("C", "loss", "root_epsilon")
+_ROOT_SETTINGS = ("C", "loss", "root_epsilon")
+"""Settings of a training that the root depends on."""
 
 
 @dataclass(frozen=True)
@@ -33,38 +37,45 @@ class Root(Artifact, kind="root", made_from=("dataset",), remedy="run `ovaflow r
     weights: np.ndarray  # float64 (d,)
     outcome: Outcome = field(metadata=AT_ROOT)
 
-    def require_settings(self, training) -> None:
+    def require_settings(self, training: TrainLabels) -> None:
         """Refuse a root that was solved with other settings."""
-        for name, value in _settings_of(training).items():
+        for name, value in _select_settings(training).items():
             if self.parameters.get(name) != value:
                 message = f"solved with {name} {self.parameters.get(name)}, not {value}"
                 raise InputError(message, self.path, remedy=self.remedy)
 
 
-def _settings_of(training):
-    return {name: getattr(training, name) for name in _SETTINGS}
+def _select_settings(training: TrainLabels) -> dict[str, Any]:
+    """Select the settings of a training that the root depends on."""
+    return {name: getattr(training, name) for name in _ROOT_SETTINGS}
 
 
-def solve_root(X, training):
+def solve_root(X: CSR, training: TrainLabels) -> Root:
+    """Solve the problem without positives, from w = 0."""
     settings = Settings.from_training(training)
     mean = np.bincount(X.indices, weights=X.data, minlength=X.n_columns) / max(X.n_rows, 1)
-    slope = SLOPE_AT_ZERO[settings.loss]
     norm_at_zero = compute_gradient_norm_at_zero(
-        settings.C, slope, X.n_rows, 0, 0.0, 0.0, mean @ mean
+        settings.C,
+        SLOPE_AT_ZERO[settings.loss],
+        X.n_rows,
+        n_positives=0,
+        pp=0.0,
+        xp=0.0,
+        xx=mean @ mean,
     )
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = 0.0
     target = training.root_epsilon * norm_at_zero
     problem = LabelProblem(np.empty(0, np.int32), target, settings.C)
     outcome = solve_label(X, make_unit_instances(X.n_rows), problem, work, settings)
-    return Root(work.weights.copy(), outcome, parameters=_settings_of(training))
+    return Root(work.weights.copy(), outcome, parameters=_select_settings(training))
 
 
 class AllNegativeStart(Start):
-    """Every label starts at the root."""
+    """Start of every label at the root."""
 
-    def __init__(self, root) -> None:
+    def __init__(self, root: np.ndarray) -> None:
         self._weights = root
 
-    def fill(self, label, X, positives, weights) -> None:
+    def fill(self, label: int, X: CSR, positives: np.ndarray, weights: np.ndarray) -> None:
         weights[:] = self._weights

@@ -1,6 +1,4 @@
-"""Means of all instances and of each label's positives: what starting points and stopping rules
-need.
-"""
+"""Means of all instances and of each label's positives, for starts and stopping rules."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -9,11 +7,12 @@ from itertools import pairwise
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.sparse.csr import add_row, entry_column, omit_full_indices
+from ovaflow.sparse.csr import CSR, add_row, entry_column, omit_full_indices
 from ovaflow.sparse.jit import kernel
 from ovaflow.storage.artifact import Artifact
 
 _BLOCKS_PER_THREAD = 16
+"""Ranges of labels for each thread, so that all threads end at about the same time."""
 
 
 @dataclass(frozen=True)
@@ -27,34 +26,51 @@ class Means(Artifact, kind="means", made_from=("dataset",)):
     xx: float  # <x_mean, x_mean>
 
 
-def compute_means(X, positives, threads=1, n_documents=None):
-    """Means of a training set; that of all instances is of the first ``n_documents``."""
+def compute_means(
+    X: CSR, positives: CSR, threads: int = 1, n_documents: int | None = None
+) -> Means:
+    """Compute the means of a training set.
+
+    That of all instances is of the first ``n_documents``, by default of all.
+    """
     n = X.n_rows if n_documents is None else n_documents
     x_mean = np.zeros(X.n_columns)
     _add_rows(X.data[: X.indptr[n]], X.indices[: X.indptr[n]], x_mean)
     x_mean /= max(n, 1)
     pp = np.zeros(positives.n_rows)
     xp = np.zeros(positives.n_rows)
+    rows = omit_full_indices(X)
 
-    def fill(block):
-        first, last = block
-        arrays = (*omit_full_indices(X).arrays, positives.indices, positives.indptr)
-        _inner_products(*arrays, first, last, x_mean, pp, xp)
+    def fill(labels: tuple[int, int]) -> int:
+        first, last = labels
+        _fill_inner_products(
+            rows.data,
+            rows.indices,
+            rows.indptr,
+            positives.indices,
+            positives.indptr,
+            first,
+            last,
+            x_mean,
+            pp,
+            xp,
+        )
         return last - first
 
     with (
         Progress("means", positives.n_rows, "labels") as progress,
         ThreadPoolExecutor(threads) as pool,
     ):
-        for n_labels in pool.map(fill, _blocks(positives.indptr, threads * _BLOCKS_PER_THREAD)):
+        blocks = _divide_labels(positives.indptr, threads * _BLOCKS_PER_THREAD)
+        for n_labels in pool.map(fill, blocks):
             progress.advance(n_labels)
     # not np.dot, whose order of addition depends on the number of BLAS threads
     xx = float(np.square(x_mean).sum())
     return Means(x_mean, pp, xp, np.diff(positives.indptr).astype(np.int64), xx)
 
 
-def _blocks(indptr, n_blocks):
-    """Consecutive ranges of labels with about equally many positives."""
+def _divide_labels(indptr: np.ndarray, n_blocks: int) -> list[tuple[int, int]]:
+    """Divide labels into consecutive ranges with about equally many positives."""
     cuts = np.searchsorted(indptr, np.linspace(0, indptr[-1], n_blocks + 1))
     cuts[0] = 0
     cuts[-1] = len(indptr) - 1
@@ -62,15 +78,30 @@ def _blocks(indptr, n_blocks):
 
 
 @kernel
-def _add_rows(data, indices, out) -> None:
-    """out += sum_i x_i."""
+def _add_rows(data: np.ndarray, indices: np.ndarray, out: np.ndarray) -> None:
+    """Add sum_i x_i to out."""
     for k in range(len(data)):
         out[indices[k]] += data[k]
 
 
 @kernel
-def _inner_products(data, indices, indptr, instances, starts, first, last, x_mean, pp, xp) -> None:
-    """pp = <p, p> and xp = <x_mean, p> with p = sum_{i in P} x_i / |P|, for labels first to last."""
+def _fill_inner_products(
+    data: np.ndarray,
+    indices: np.ndarray | None,
+    indptr: np.ndarray,
+    instances: np.ndarray,
+    starts: np.ndarray,
+    first: int,
+    last: int,
+    x_mean: np.ndarray,
+    pp: np.ndarray,
+    xp: np.ndarray,
+) -> None:
+    """Fill pp = <p, p> and xp = <x_mean, p> of labels first..last, p = sum_{i in P} x_i / |P|.
+
+    The positives of a label are ``instances`` from ``starts[label]`` on; ``starts``, pp and xp are
+    those of all labels.
+    """
     total = np.zeros(len(x_mean))
     for label in range(first, last):
         members = instances[starts[label] : starts[label + 1]]

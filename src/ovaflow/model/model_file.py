@@ -1,15 +1,16 @@
-"""The model file: sparse weights, names, and all that is needed to predict."""
+"""Model files: weights, names, and all that is needed to predict."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import h5py
 import numpy as np
 
-from ovaflow.console.errors import InputError
-from ovaflow.dataset.dataset import LazyNames, Names, write_names
+from ovaflow.console.errors import InputError, StrPath
+from ovaflow.dataset.dataset import Dataset, LazyNames, Names, Split, write_names
 from ovaflow.features.columns import count_column_features
 from ovaflow.registry import ONE_VS_ALL, find_method, import_reference
 from ovaflow.sparse.csr import CSR, offsets
@@ -29,7 +30,7 @@ class ModelFile(
     made_from=("dataset",),
     remedy="give the dataset that it was trained on",
 ):
-    """What every method keeps in its model file; names are loaded on demand.
+    """Contents of the model files of all methods; names are loaded on demand.
 
     Parameters are ``train``, settings of the training, among them ``method``, and ``transform``,
     parameters of the dataset, see :class:`ovaflow.dataset.dataset.Dataset`.
@@ -41,12 +42,12 @@ class ModelFile(
     names_in_memory: Names | None = field(default=None, kw_only=True, metadata=NOT_STORED)
     of_method: ClassVar[str]
 
-    def store(self, file) -> None:
+    def store(self, file: h5py.File) -> None:
         super().store(file)
         write_names(file, self.names)
 
     @classmethod
-    def read_fields(cls, file):
+    def read_fields(cls, file: h5py.File) -> dict[str, Any]:
         method = _method_in(read_parameters(file))
         if method != cls.of_method:
             raise InputError(
@@ -57,8 +58,10 @@ class ModelFile(
         return super().read_fields(file)
 
     @classmethod
-    def in_memory(cls, dataset, trained, parameters, **parts):
-        """A model just trained on a dataset; ``parts`` are what its method adds."""
+    def in_memory(
+        cls, dataset: Dataset, trained: np.ndarray, parameters: dict[str, Any], **parts: Any
+    ) -> Self:
+        """Make a model that was just trained on a dataset; ``parts`` are what its method adds."""
         return cls(
             trained=trained,
             counts=dataset.counts,
@@ -88,51 +91,49 @@ class ModelFile(
         return float(self.transform.get("bias", 0))
 
     @property
-    def bias_feature(self):
+    def bias_feature(self) -> int:
         """Number of the bias feature; -1 where there is none."""
         return self.n_features - 1 if self.bias else -1
 
     @property
-    def n_word_features(self):
+    def n_word_features(self) -> int:
         """Number of features before those of columns and the bias feature, which come last."""
         return self.n_features - (self.bias != 0) - count_column_features(self.transform)
 
     @property
-    def takes_unscaled(self):
-        """Whether it takes rows as they were before they were scaled to length 1."""
+    def takes_unscaled(self) -> bool:
+        """True if it takes rows as they were before they were scaled to length 1."""
         return self.transform.get("unscaled", False)
 
     @property
-    def n_labels(self):
+    def n_labels(self) -> int:
         """Number of labels, untrained ones included."""
         return len(self.trained)
 
     @cached_property
-    def feature_ids(self):
-        """Features by name, by ``get``."""
+    def feature_ids(self) -> Any:
+        """Numbers of features by their names, as a mapping with ``get``."""
         names = self.feature_names
-        return (
-            names.numbers
-            if isinstance(names, Strings)
-            else {name: number for number, name in enumerate(names)}
-        )
+        if isinstance(names, Strings):
+            return names.numbers
+        return {name: number for number, name in enumerate(names)}
 
     @cached_property
-    def idf(self):
+    def idf(self) -> np.ndarray | None:
         """Inverse document frequencies, float32 of shape (d without bias,); None without tf-idf."""
         return self.names.idf
 
     @property
-    def n_columns(self):
-        """Columns of instances: features, and after them what else a second stage reads."""
+    def n_columns(self) -> int:
+        """Columns of instances: features, and after them columns for a second stage."""
         return self.n_features
 
-    def instances(self, split):
-        """A dataset's instances as the model takes them."""
+    def instances(self, split: Split) -> CSR:
+        """Take the instances of a part of a dataset as the model reads them."""
         return split.X
 
-    def with_tokens(self, X, tokens):
-        """Features of texts, and what else the model reads of their tokens."""
+    def with_tokens(self, X: CSR, tokens: Any) -> CSR:
+        """Add to the features of texts the columns that the model reads from their tokens."""
         return X
 
 
@@ -140,65 +141,88 @@ class Model(ModelFile):
     """A model that finds labels."""
 
     probabilistic: ClassVar[bool] = False
-    """Whether its scores are probabilities."""
+    """True if its scores are probabilities."""
 
     zero_decides: ClassVar[bool] = False
-    """Whether a score above 0 says that a label is right, and one below 0 that it is wrong."""
+    """True if a score above 0 says that a label is right, and one below 0 that it is wrong."""
 
     @property
     @abstractmethod
     def nonzeros(self) -> int:
-        """Number of weights, or of what the method has in their place."""
+        """Number of weights, or of the method's other parameters."""
 
     @abstractmethod
-    def prepare(self):
-        """Load or compile the kernels, so that what is timed later is scoring alone."""
+    def prepare(self) -> None:
+        """Load or compile the kernels, so that timings afterwards are scoring alone."""
 
     def prepare_for_single(self) -> None:
-        """Make, too, what answers single instances fast."""
+        """Prepare for fast answers to single instances, too."""
         self.prepare()
 
     @abstractmethod
-    def top_k(self, X, k, threads=1, quiet=True, allowed=None):
-        """Best k labels of each instance: ids int32 and scores float32 (n, k), -1 and -inf where
-        there are fewer.
+    def top_k(
+        self,
+        X: CSR,
+        k: int,
+        threads: int = 1,
+        quiet: bool = True,
+        allowed: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find the best k labels of each instance.
 
-        By falling score, ties by the smaller id; of the labels that are ``allowed``, bool (l,), or
-        all.
+        Parameters
+        ----------
+        X
+            Instances.
+        k
+            Number of labels.
+        threads
+            Number of threads; results do not depend on it.
+        quiet
+            False to report progress.
+        allowed
+            Bool (l,): labels that may be found; by default all.
+
+        Returns
+        -------
+        ids : int32 (n, k)
+            By falling score, ties by the smaller id; -1 where there are fewer.
+        scores : float32 (n, k)
+            -inf where there are fewer.
         """
 
     @abstractmethod
-    def score(self, X, labels):
-        """Scores of chosen labels: float32 (n, m)."""
+    def score(self, X: CSR, labels: np.ndarray) -> np.ndarray:
+        """Score chosen labels: float32 (n, m)."""
 
-    def score_each(self, X, ids, threads=1):
-        """Scores of labels (n, k), other ones for each instance: float32 (n, k)."""
+    def score_each(self, X: CSR, ids: np.ndarray, threads: int = 1) -> np.ndarray:
+        """Score labels (n, k), other ones for each instance: float32 (n, k)."""
         scores = [self.score(X.part(i, i + 1), labels)[0] for i, labels in enumerate(ids)]
         return np.array(scores, np.float32).reshape(ids.shape)
 
     @property
     def linear(self) -> "LinearScores | None":
-        """What explains scores that are sums over features; None where they are not."""
+        """The model itself if its scores are sums over features, which explain them; else None."""
         return self if isinstance(self, LinearScores) else None
 
     why_unexplainable: ClassVar[str] = "its method has no weights of labels"
-    """Why scores are not sums over features, where they are not."""
+    """Reason why scores cannot be explained, where they are not sums over features."""
 
 
 class LinearScores(ABC):
-    """What a model has besides whose scores are sums over features."""
+    """Additional methods of a model whose scores are sums over features."""
 
     @abstractmethod
-    def label_weights(self, label, features):
-        """Weights of a label at some features."""
+    def label_weights(self, label: int, features: np.ndarray | slice) -> np.ndarray:
+        """Read the weights of a label at some features."""
 
-    def intercept(self, label):
-        """What the score of a label has besides its weights."""
+    def intercept(self, label: int) -> float:
+        """Compute the constant term of a label's score."""
         return 0.0
 
     @abstractmethod
-    def cosines(self, label):
-        """Cosines of the weights of a label and of all labels, without the bias feature."""
+    def cosines(self, label: int) -> np.ndarray:
+        """Compute the cosines of a label's weights and those of all labels, without the bias."""
 
 
 class MethodModel(Model):
@@ -206,8 +230,8 @@ class MethodModel(Model):
 
     @classmethod
     @abstractmethod
-    def what_scores_are(cls, settings) -> str:
-        """What scores mean after a training with these settings, in a sentence or two."""
+    def what_scores_are(cls, settings: Mapping[str, Any]) -> str:
+        """Describe the scores of a model trained with these settings, in a sentence or two."""
 
 
 @dataclass(frozen=True)
@@ -221,59 +245,80 @@ class LabelWeights(ModelFile):
     of_method: ClassVar[str] = ONE_VS_ALL
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         return self.weights.n_columns
 
 
+class ModelDescription(NamedTuple):
+    """All of a one-vs-all model but its weights."""
+
+    trained: np.ndarray  # (l,), false for labels without a classifier
+    counts: np.ndarray  # (l,), training positives
+    names: Names
+    parameters: dict[str, Any]
+    inputs: dict[str, str]  # checksums of the files that it is made from, by kind
+
+
 def write_model(
-    path,
-    weights_per_label,
-    pieces,
-    n_features,
-    trained,
-    counts,
-    names,
-    parameters,
-    inputs,
-    rounds=False,
+    path: StrPath,
+    weights_per_label: np.ndarray | Sequence[int],
+    pieces: Iterable[CSR],
+    n_features: int,
+    description: ModelDescription,
+    *,
+    rounds: bool = False,
 ) -> None:
-    """Write the model file from pieces, CSRs of labels one after the other, and round their weights
-    if it is asked.
+    """Write a model file piece by piece.
+
+    Parameters
+    ----------
+    path
+        The file.
+    weights_per_label
+        Number of weights of each label.
+    pieces
+        Weights of labels, one piece after the other.
+    n_features
+        Number of features, bias feature included.
+    description
+        The rest of the model.
+    rounds
+        True to round the weights to 16 bits.
     """
     indptr = offsets(weights_per_label)
-    with create_artifact(path, ModelFile.kind, parameters, inputs) as file:
+    parameters = description.parameters
+    with create_artifact(path, ModelFile.kind, parameters, description.inputs) as file:
         group = file.create_group("weights")
         group.attrs["n_columns"] = np.int64(n_features)
-        data = create_array(
-            group, "data", shape=indptr[-1:], dtype=np.int16 if rounds else np.float32
-        )
-        indices = create_array(
-            group, "indices", shape=indptr[-1:], dtype=np.uint16 if rounds else np.int32
-        )
+        data_dtype = np.int16 if rounds else np.float32
+        indices_dtype = np.uint16 if rounds else np.int32
+        data = create_array(group, "data", shape=indptr[-1:], dtype=data_dtype)
+        indices = create_array(group, "indices", shape=indptr[-1:], dtype=indices_dtype)
         start = 0
         ends = [np.zeros(1, np.int64)]
         steps = []
         for piece in pieces:
             end = start + len(piece.data)
             require_finite(piece.data, start, indptr, range(len(indptr) - 1))
+            weights: CSR | WeightRows = piece
             if rounds:
-                piece = round_weights(piece)
-                steps.append(piece.steps)
-            data[start:end] = piece.data
-            indices[start:end] = piece.indices
-            ends.append(start + piece.indptr[1:])
+                weights = round_weights(piece)
+                steps.append(weights.steps)
+            data[start:end] = weights.data
+            indices[start:end] = weights.indices
+            ends.append(start + weights.indptr[1:])
             start = end
         create_array(group, "indptr", np.concatenate(ends))
         if rounds:
             create_array(group, "steps", np.concatenate(steps))
-        create_array(file, "trained", np.asarray(trained, bool))
-        create_array(file, "counts", np.asarray(counts, np.int64))
-        write_names(file, names)
+        create_array(file, "trained", np.asarray(description.trained, bool))
+        create_array(file, "counts", np.asarray(description.counts, np.int64))
+        write_names(file, description.names)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelHeader(Artifact, kind=ModelFile.kind):
-    """What a model file says of itself, whatever its method."""
+    """Header of a model file of any method."""
 
     n_trained: int  # labels with a classifier
     version: str  # of the ovaflow that wrote it
@@ -291,15 +336,16 @@ class ModelHeader(Artifact, kind=ModelFile.kind):
 
     @property
     def training(self) -> tuple[str, str | None]:
-        """What its training depended on: the same for models that differ only after it."""
+        """Settings and data of its training: the same for models that differ only after it."""
         return str(sorted(self.parameters.get("train", {}).items())), self.inputs.get("dataset")
 
 
-def _method_in(parameters):
+def _method_in(parameters: Mapping[str, Any]) -> str:
+    """Read the method from the parameters of a model."""
     return parameters.get("train", {}).get("method", ONE_VS_ALL)
 
 
-def open_any_model(path):
+def open_any_model(path: StrPath) -> Any:
     """Open a model file of any method."""
     with open_artifact(path, ModelFile.kind) as file:
         parameters = read_parameters(file)
@@ -317,18 +363,38 @@ def open_any_model(path):
     return import_reference(found.model).open(path)
 
 
-def what_scores_are(settings):
-    """What the scores of a model trained with these settings mean, in a sentence or two."""
+def what_scores_are(settings: Mapping[str, Any]) -> str:
+    """Describe the scores of a model trained with these settings, in a sentence or two."""
     return import_reference(find_method(settings.get("method", ONE_VS_ALL)).model).what_scores_are(
         settings
     )
 
 
-def require_finite(data, start, indptr, labels, path=None) -> None:
-    """Refuse weights that are not finite, naming the label; the first is number ``start`` of all."""
+def require_finite(
+    data: np.ndarray,
+    start: int,
+    indptr: np.ndarray,
+    labels: Sequence[int] | np.ndarray,
+    path: StrPath | None = None,
+) -> None:
+    """Refuse weights that are not finite, naming the label.
+
+    Parameters
+    ----------
+    data
+        The weights, of which the first is number ``start`` of all.
+    start
+        See ``data``.
+    indptr
+        First weight of each row, and the end of the last one.
+    labels
+        Label of each row.
+    path
+        The file, for the message.
+    """
     finite = np.isfinite(data)
     if not finite.all():
-        place = finite.argmin()
-        label = labels[np.searchsorted(indptr, start + place, "right") - 1]
-        message = f"not written: a weight of label {label} is {data[place]}"
+        first = finite.argmin()
+        label = labels[np.searchsorted(indptr, start + first, "right") - 1]
+        message = f"not written: a weight of label {label} is {data[first]}"
         raise InputError(message, path=path, remedy="scale the features, or lower C")

@@ -7,20 +7,22 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ValidationError
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.dataset.dataset import Names
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.reading.npz import UNREADABLE_MATRIX_ERRORS, read_matrix
 from ovaflow.registry import ONE_VS_ALL
 from ovaflow.settings.schema import explain_error
+from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.weight_rows import decode_weights
 from ovaflow.storage.writing import write_atomically
 
-_KEY = "ovaflow"
+_DESCRIPTION_KEY = "ovaflow"
 """Entry of the file with its description, as JSON."""
 
 
-def write_npz(path, model) -> None:
+def write_npz(path: StrPath, model: OneVsAll) -> None:
+    """Write the weights of a model as SciPy does, with a description for :func:`read_npz`."""
     weights = decode_weights(model.weights)
     description = {
         "label_names": list(model.label_names),
@@ -38,21 +40,24 @@ def write_npz(path, model) -> None:
         "shape": np.array([weights.n_rows, weights.n_columns]),
         "format": np.array(b"csr"),
         "_is_array": np.array(True),
-        _KEY: np.frombuffer(json.dumps(description).encode(), np.uint8),
+        _DESCRIPTION_KEY: np.frombuffer(json.dumps(description).encode(), np.uint8),
     }
     with write_atomically(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, **arrays)
 
 
-def read_npz(path, bias=1.0, normalize=True):
-    """Read a model; ``bias`` and ``normalize`` say how instances were prepared for another
-    program's weights.
+def read_npz(path: StrPath, bias: float = 1.0, normalize: bool = True) -> OneVsAll:
+    """Read a model of ovaflow, or the weights of another program.
+
+    For these, ``bias`` and ``normalize`` say how instances were prepared.
     """
     weights = read_matrix(path)
     description = None
     try:
-        description = _description(path) or _default_description(weights, bias, normalize)
-        return _model(Path(path), weights, _Description.model_validate(description))
+        description = _read_description(path)
+        if description is None:
+            description = _make_description(weights, bias, normalize=normalize)
+        return _make_model(Path(path), weights, _Description.model_validate(description))
     except ValidationError as error:
         message = explain_error(error, description, _Description)
     except UNREADABLE_MATRIX_ERRORS as error:
@@ -77,7 +82,8 @@ class _Description(BaseModel, allow_inf_nan=False):
     inputs: dict[str, str]
 
 
-def _model(path, weights, description):
+def _make_model(path: Path, weights: CSR, description: _Description) -> OneVsAll:
+    """Make a model of weights and their description; ValueError if they do not fit."""
     idf = None if description.idf is None else np.array(description.idf, np.float32)
     names = Names(description.label_names, description.feature_names, idf)
     trained = np.array(description.trained, bool)
@@ -95,22 +101,24 @@ def _model(path, weights, description):
         names_in_memory=names,
     )
     n_features = model.n_features - (model.bias != 0)
-    for what, values in (("names of features", names.features or None), ("idf", idf)):
-        if values is not None and len(values) != n_features:
-            raise ValueError(
-                f"{n_features:,} columns of weights without the bias, but {len(values):,} {what}"
-            )
+    columns = f"{n_features:,} columns of weights without the bias"
+    if names.features and len(names.features) != n_features:
+        raise ValueError(f"{columns}, but {len(names.features):,} names of features")
+    if idf is not None and len(idf) != n_features:
+        raise ValueError(f"{columns}, but {len(idf):,} idf")
     return model
 
 
-def _description(path):
-    """What ovaflow wrote beside the weights; None in files of other programs."""
+def _read_description(path: StrPath) -> Any:
+    """Read the description that ovaflow wrote; None in files of other programs."""
     with np.load(path, allow_pickle=False) as arrays:
-        return json.loads(bytes(arrays[_KEY])) if _KEY in arrays.files else None
+        if _DESCRIPTION_KEY not in arrays.files:
+            return None
+        return json.loads(bytes(arrays[_DESCRIPTION_KEY]))
 
 
-def _default_description(weights, bias, normalize):
-    """The description of another program's matrix; labels without weights count as untrained."""
+def _make_description(weights: CSR, bias: float, *, normalize: bool) -> dict[str, Any]:
+    """Make the description of another program's matrix; labels without weights are untrained."""
     return {
         "label_names": [str(label) for label in range(weights.n_rows)],
         "feature_names": [],

@@ -115,7 +115,7 @@ def _copy_kept(
     out_indices: np.ndarray,
     starts: np.ndarray,
 ) -> None:
-    """Copy the kept weights of rows (r,) to ``starts`` (r,); ``thresholds`` (m,) are of all rows."""
+    """Copy the kept weights of rows (r,) to ``starts`` (r,); ``thresholds`` (m,) has all rows."""
     for r in range(len(rows)):
         slot = starts[r]
         for k in range(indptr[rows[r]], indptr[rows[r] + 1]):

@@ -332,7 +332,7 @@ def score_labels_of_each(
 
 
 def load_kernels(weights: WeightRows | CSR) -> None:
-    """Load or compile the kernels for such weights, so that timings afterwards are scoring alone."""
+    """Load or compile the kernels for such weights, so that timings later are scoring alone."""
     x = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1)
     trained = np.ones(1, bool)
     one = x if weights.data.dtype == np.float32 else round_weights(x)

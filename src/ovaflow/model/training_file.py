@@ -1,10 +1,13 @@
-"""Files of training: shards with the pruned weights of some labels, and statistics of all labels."""
+"""Files of training: shards with the pruned weights of some labels, and statistics of all."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.model.model_file import require_finite
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import read_csr
@@ -28,8 +31,8 @@ STATISTICS = {
 """Names and dtypes of the per-label statistics."""
 
 
-def cast_statistics(statistics):
-    """Statistics in their order and dtypes."""
+def cast_statistics(statistics: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Bring statistics into their order and dtypes."""
     return {name: np.asarray(statistics[name], dtype) for name, dtype in STATISTICS.items()}
 
 
@@ -44,20 +47,21 @@ class Shard(Artifact, kind="shard", made_from=("dataset",), remedy="train it aga
     core_seconds: float  # processor time of the solver, of all attempts
     peak_rss_bytes: int  # largest resident memory of the job
 
-    def write(self, path, **made_from) -> None:
+    def write(self, path: StrPath, **made_from: Any) -> None:
         require_finite(self.weights.data, 0, self.weights.indptr, self.labels, path)
         super().write(path, **made_from)
 
 
-def read_weights(path, checksum):
-    """Weights of a shard file, not compared again with their checksum if the file's is the one
-    given.
+def read_weights(path: StrPath, checksum: str) -> CSR:
+    """Read the weights of a shard file.
+
+    They are compared with their checksum again only if the file's is no longer the one given.
     """
     with open_artifact(path, Shard.kind) as file:
         return read_csr(file["weights"], compare=read_checksum(file) != checksum)
 
 
-def require_same_training(shard, first, dataset) -> None:
+def require_same_training(shard: Any, first: Any, dataset: Dataset) -> None:
     """Refuse a shard of another dataset, or with other settings or inputs than the first one."""
     shard.require(dataset=dataset)
     ours = shard.parameters | shard.inputs
@@ -71,7 +75,7 @@ def require_same_training(shard, first, dataset) -> None:
 
 @dataclass(frozen=True)
 class Training(Artifact, kind="training", made_from=("dataset",)):
-    """What a finished training took."""
+    """Time, memory and statistics of a finished training."""
 
     # arrays (l,), see :data:`STATISTICS`; empty for methods without a problem per label
     statistics: dict = field(default_factory=dict, kw_only=True, metadata=AT_ROOT)

@@ -205,9 +205,10 @@ class LabelQueue:
             self._changed.notify_all()
 
     def take(self, *, fast: bool, held: int = 0) -> int | None:
-        """Take a label for a thread with ``held`` in flight; None if none is ready or it has enough.
+        """Take a label for a thread with ``held`` in flight.
 
-        A thread has enough with its share of all labels that are ready or in flight.
+        None if no label is ready, or the thread has its share of all labels that are ready or in
+        flight.
         """
         with self._changed:
             n_ready = len(self._ready[False]) + len(self._ready[True])

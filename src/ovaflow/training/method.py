@@ -1,4 +1,4 @@
-"""What a method is: how a run trains, from its settings to a model.
+"""The interface of methods, which train the models of runs.
 
 Rules read methods in a Python that may have none of the jobs' packages, and ``ovaflow --help``
 reads their steps: a module with a method imports where it computes.
@@ -37,12 +37,12 @@ class Method(ABC):
     """A way to train; a package adds one by an entry point of the group ``ovaflow.methods``.
 
     Jobs train shards, each some units of the model, labels or what the method has in their place.
-    Merging joins the shards. :class:`ovaflow.training.evenly_divided.EvenlyDividedMethod` does both for
-    most methods.
+    Merging joins the shards. :class:`ovaflow.training.evenly_divided.EvenlyDividedMethod` does
+    both for most methods.
     """
 
     name: ClassVar[str]
-    """As in configs and in the ``parameters["train"]["method"]`` of models."""
+    """Name in configs and in the ``parameters["train"]["method"]`` of models."""
 
     model: "ClassVar[str | type[MethodModel]]"
     """The class of its models, or its place, see :func:`ovaflow.registry.placed`."""
@@ -51,7 +51,7 @@ class Method(ABC):
     """The class of its shards, likewise."""
 
     settings: ClassVar[str | type]
-    """What training reads, as :class:`ovaflow.steps.StepSettings` names it."""
+    """Settings that training reads, as :class:`ovaflow.steps.StepSettings` names it."""
 
     section: ClassVar[str | type | None] = None
     """Settings that configs have in a section of the method's name; by default all that training
@@ -72,39 +72,39 @@ class Method(ABC):
     sampling_files: ClassVar[Mapping[str, InputFile]] = EMPTY_MAPPING
 
     unit: ClassVar[str] = "labels"
-    """What is divided into shards."""
+    """Name of the things that are divided into shards, in the plural."""
 
     sampled: ClassVar[str] = ""
-    """Of which units an estimate takes a sample; by default of all."""
+    """Name of the units of which an estimate takes a sample; by default all."""
 
     divided_by_plan: ClassVar[bool] = False
-    """Whether a file says what is in each shard, so that their number is not asked for."""
+    """True if a file lists the units of each shard, so that their number is not an option."""
 
     revisions: ClassVar[Mapping[str, int]] = MappingProxyType({"train-shard": 1, "merge": 1})
-    """Raised when the step comes to make other results of the same inputs and settings."""
+    """Revision of each step, raised when it makes other results of the same inputs and settings."""
 
     report_sections: ClassVar[tuple[str, ...]] = ()
-    """Its sections of the report, see :class:`ovaflow.report.section.ReportSection`, as
+    """Sections of the report for its runs, see :class:`ovaflow.report.section.ReportSection`, as
     ``package.module:name``.
     """
 
     small: ClassVar[str] = ""
-    """Options with which training is short."""
+    """Options of the command line with which training is short."""
 
     sample: "Callable[[Any, Any, Mapping[str, Any]], Sample] | None" = None
-    """Time and memory of training some units of a dataset file, with settings and files; None: it
-    has no estimate.
+    """Function that measures time and memory of training some units of a dataset file, with
+    settings and files; None for methods without an estimate.
     """
 
     @abstractmethod
     def share(
         self, dataset: Any, settings: Any, files: Mapping[str, Any], shard: int, shards: int
     ) -> "Share":
-        """What a job trains."""
+        """Describe what a job trains: shard number ``shard`` of ``shards``."""
 
     @abstractmethod
     def describe(self, shard: Any) -> str:
-        """What a shard holds, in words."""
+        """Describe the contents of a shard in words."""
 
     @abstractmethod
     def merge(
@@ -116,9 +116,9 @@ class Method(ABC):
         model_path: Any,
         training_path: Any,
     ) -> str:
-        """Join shards into a model and write both files; what the model holds, in words.
+        """Join shards into a model, write both files, and describe the model in words.
 
-        Its bytes do not depend on how units were divided into shards.
+        The model's bytes do not depend on how units were divided into shards.
         """
 
     @abstractmethod
@@ -126,24 +126,27 @@ class Method(ABC):
         """Train in this process: the model that shards of the same training are merged into."""
 
     def open(self, path: Any) -> Any:
-        """The training set of a job."""
+        """Open the training set of a job."""
         from ovaflow.dataset.dataset import open_dataset
 
         return open_dataset(path)
 
     def copy_to_local_node(self, dataset: Any, pinning: Any) -> Any:
-        """The training set of a job, its features in the memory of the node where the job runs."""
+        """Copy the features of a training set to the memory of the node where the job runs."""
         from ovaflow.dataset.dataset import copy_to_local_node
 
         return copy_to_local_node(dataset, pinning)
 
     def recorded(self, settings: "Section") -> dict[str, Any]:
-        """Settings as shards and models record them."""
+        """Select the settings that shards and models record."""
         package = find_package(self.name)
-        return {"method": self.name} | ({"package": package} if package else {}) | settings.relevant
+        recorded = {"method": self.name}
+        if package:
+            recorded["package"] = package
+        return recorded | settings.relevant
 
     def settings_of(self, parameters: Mapping[str, Any]) -> Any:
-        """Settings of the training of a model, from its parameters."""
+        """Read the settings of the training of a model from its parameters."""
         model = import_reference(self.settings)
         train = parameters["train"]
         return model.model_validate(
@@ -155,7 +158,7 @@ class Method(ABC):
         return self.name.replace("-", "_")
 
     def reads(self, step: str) -> StepSettings | None:
-        """Settings that a step of all methods reads."""
+        """Name the settings that a step of all methods reads; None if it reads none."""
         of_training = StepSettings(self.settings, self.sections or (self.section_name,))
         return of_training if step in ("train-shard", "estimate") else None
 
@@ -164,37 +167,38 @@ class Method(ABC):
         """Commands that compile the kernels, in a folder {0} with a dataset.h5."""
         own = f"{{0}}/{self.name}"
         return (
-            f"train-shard {{0}}/dataset.h5 --method={self.name} {self.small} --output={own}-shard.h5",
-            f"merge {own}-shard.h5 --method={self.name} --dataset={{0}}/dataset.h5 --output={own}.h5"
-            f" --statistics={own}-training.h5",
+            f"train-shard {{0}}/dataset.h5 --method={self.name} {self.small}"
+            f" --output={own}-shard.h5",
+            f"merge {own}-shard.h5 --method={self.name} --dataset={{0}}/dataset.h5"
+            f" --output={own}.h5 --statistics={own}-training.h5",
             f"predict {own}.h5 --dataset={{0}}/dataset.h5 --output={own}-predictions.h5",
         )
 
-    # what rules ask, of a config
+    # for the rules of the workflow, which know the config
 
     def inputs_of_shards(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
-        """Files that the shards of a run are trained from, by their options."""
+        """Name the files that the shards of a run are trained from, by their options."""
         from ovaflow.settings import paths
 
         return {"dataset": paths.DATASET.format(dataset=dataset)}
 
     def inputs_of_merging(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
-        """Files that shards are merged with, by their options."""
+        """Name the files that shards are merged with, by their options."""
         return {}
 
     def estimate_options(self, config: "Config", dataset: str, run: str) -> list[str]:
-        """Options with which a run is estimated."""
+        """List the options with which a run is estimated."""
         from ovaflow.settings.inputs import format_options, make_step_parameters
 
         return format_options(make_step_parameters("estimate", config, dataset, run))
 
     def problem(self, config: "Config", dataset: str, run: str) -> str:
-        """Name of an estimate, the same for all runs that train alike."""
+        """Name an estimate: the same for all runs that train alike."""
         options = self.estimate_options(config, dataset, run)
         return f"{self.name}-{crc32(' '.join(options).encode()):08x}"
 
     def needs_estimate(self, config: "Config", dataset: str, path: str) -> bool:
-        """Whether jobs request what an estimate says, whose file is the one given."""
+        """Check if jobs request the time and memory of an estimate, which has the path given."""
         return self.sample is not None
 
     @abstractmethod
@@ -207,13 +211,15 @@ class Method(ABC):
         threads: int,
         files: Mapping[str, Any],
     ) -> "Request":
-        """Memory and minutes of a job; ``files`` are those of its inputs that say so: estimate,
-        plan and sizes.
+        """Compute memory and minutes of a job.
+
+        ``files`` are those of its inputs from which they follow: estimate, plan and sizes.
         """
 
     def merging_megabytes(self, labels: int, inputs: float, shards: float) -> int:
-        """Memory of a job that merges shards, by the sizes of its inputs and of the shards among
-        them.
+        """Compute the memory of a job that merges shards, in megabytes.
+
+        ``inputs`` is the size of all its inputs, and ``shards`` that of the shards among them.
         """
         from ovaflow.estimate.demand import PROGRAM_MEGABYTES
 

@@ -1,6 +1,7 @@
-"""Training labels of a one-vs-all model: threads share a queue, and finished labels are kept."""
+"""Training of labels of a one-vs-all model: threads share a queue, and finished labels are kept."""
 
 import sys
+from collections.abc import Iterator
 from queue import SimpleQueue
 from threading import Thread
 
@@ -8,14 +9,18 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.initialization.label_tree import order_parents_first, restrict_parents
+from ovaflow.initialization.pretrained import EarlierModel
 from ovaflow.initialization.spanning_tree import ROOT_PARENT
-from ovaflow.initialization.starts import compute_start_inputs
+from ovaflow.initialization.start import Solution
+from ovaflow.initialization.starts import StartInputs, compute_start_inputs
 from ovaflow.machine.limits import read_peak_rss
 from ovaflow.machine.pinning import pin_thread
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import prune
 from ovaflow.model.training_file import Shard, cast_statistics
+from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.sparse.weight_rows import can_round_weights, round_weights
@@ -29,22 +34,31 @@ from ovaflow.training.label_jobs import (
 )
 from ovaflow.training.plan import estimate_work
 
-_NO_SOLUTION = np.empty(0, np.int32), np.empty(0, np.float32)
+_NO_SOLUTION: Solution = (np.empty(0, np.int32), np.empty(0, np.float32))
 
 
-def train_labels(dataset, inputs, labels, training, threads=1, title="train", parts=None):
+def train_labels(
+    dataset: Dataset,
+    inputs: StartInputs,
+    labels: np.ndarray,
+    training: TrainLabels,
+    threads: int = 1,
+    title: str = "train",
+    parts: Parts | None = None,
+) -> Shard:
     """Train some labels of a dataset, except those that earlier attempts have kept in ``parts``."""
     parts = parts or Parts()
-    jobs = LabelJobs.from_dataset(dataset, inputs.within(labels), training)
+    jobs = LabelJobs.from_dataset(dataset, inputs.restrict_to(labels), training)
     counts = inputs.means.counts[labels]
-    results, solutions = _earlier_labels(parts, labels, title)
-    results |= _unchanged_labels(inputs.earlier, labels, dataset.counts[labels], training)
-    remaining = ~np.isin(labels, list(results))
-    jobs.start.resume(labels[remaining], solutions)
-    work = estimate_work(counts[remaining]).tolist()
-    work_by_label = dict(zip(labels[remaining].tolist(), work, strict=True))
+    results, solutions = _read_finished_labels(parts, labels, title)
+    results |= _take_over_labels(inputs.earlier, labels, dataset.counts[labels], training)
+    is_remaining = ~np.isin(labels, list(results))
+    remaining = labels[is_remaining]
+    jobs.start.resume(remaining, solutions)
+    work = estimate_work(counts[is_remaining]).tolist()
+    work_by_label = dict(zip(remaining.tolist(), work, strict=True))
     with Progress(title, len(work), "labels", work=sum(work)) as progress:
-        for label, result in _on_threads(jobs, labels[remaining], counts[remaining], threads):
+        for label, result in _solve_on_threads(jobs, remaining, counts[is_remaining], threads):
             _require_finite(label, result, dataset)
             _keep_label(parts, label, result)
             results[label] = result._replace(solution=None)
@@ -52,24 +66,31 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", pa
     core_seconds = parts.core_seconds
     parts.write()
     in_order = [results.pop(label) for label in labels.tolist()]
-    return _assemble(labels, in_order, counts, dataset.n_features, core_seconds)
+    return _make_shard(labels, in_order, counts, dataset.n_features, core_seconds)
 
 
-def train_model(dataset, training, threshold, threads=1, earlier=None):
-    """Train all labels of a dataset; the model is the one that shards of the same training are
-    merged into.
+def train_model(
+    dataset: Dataset,
+    training: TrainLabels,
+    threshold: float,
+    threads: int = 1,
+    earlier: EarlierModel | None = None,
+) -> OneVsAll:
+    """Train all labels of a dataset, and drop weights below a threshold.
+
+    The model is the one that shards of the same training are merged into.
     """
     inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
     labels = np.arange(dataset.n_labels, dtype=np.int32)
-    done = train_labels(dataset, inputs, labels, training, threads)
+    shard = train_labels(dataset, inputs, labels, training, threads)
     parameters = {"train": training.recorded, "prune": threshold}
-    weights = prune(done.weights, threshold)
+    weights = prune(shard.weights, threshold)
     if can_round_weights(dataset.parameters):
         weights = round_weights(weights)
-    return OneVsAll.in_memory(dataset, done.trained, parameters, weights=weights)
+    return OneVsAll.in_memory(dataset, shard.trained, parameters, weights=weights)
 
 
-def _keep_label(parts, label, result) -> None:
+def _keep_label(parts: Parts, label: int, result: TrainedLabel) -> None:
     """Keep a finished label; its weights before pruning too, if other labels start there."""
     features, weights = result.solution or _NO_SOLUTION
     parts.keep(
@@ -82,14 +103,19 @@ def _keep_label(parts, label, result) -> None:
     )
 
 
-def _earlier_labels(parts, labels, title):
-    """Results of labels that earlier attempts finished, and solutions where other labels may start."""
+def _read_finished_labels(
+    parts: Parts, labels: np.ndarray, title: str
+) -> tuple[dict[int, TrainedLabel], dict[int, Solution]]:
+    """Read the labels that earlier attempts finished.
+
+    Returns their results, and solutions where other labels may start.
+    """
     results = {}
     solutions = {}
     types = Outcome.__annotations__.values()
     for label, piece in parts.read_earlier().items():
         *values, seconds = piece["outcome"].tolist()
-        outcome = Outcome(*(kind(value) for kind, value in zip(types, values, strict=True)))
+        outcome = Outcome._make(kind(value) for kind, value in zip(types, values, strict=True))
         results[label] = TrainedLabel(piece["indices"], piece["data"], outcome, seconds)
         solutions[label] = piece["features"], piece["weights"]
     if results:
@@ -98,7 +124,8 @@ def _earlier_labels(parts, labels, title):
     return results, solutions
 
 
-def _require_finite(label, result, dataset) -> None:
+def _require_finite(label: int, result: TrainedLabel, dataset: Dataset) -> None:
+    """Refuse a label whose weights overflowed."""
     # pruning drops nan, but the objective still shows it
     if not (np.isfinite(result.outcome).all() and np.isfinite(result.data).all()):
         message = f"label {label}: its weights or their gradient exceed the range of 32-bit numbers"
@@ -106,21 +133,28 @@ def _require_finite(label, result, dataset) -> None:
         raise InputError(message, path=dataset.path, remedy=remedy)
 
 
-def _unchanged_labels(earlier, labels, counts, training):
-    """Labels that keep the weights of the earlier model."""
+def _take_over_labels(
+    earlier: EarlierModel | None, labels: np.ndarray, counts: np.ndarray, training: TrainLabels
+) -> dict[int, TrainedLabel]:
+    """Take over the labels that keep the weights of the earlier model."""
     if earlier is None or training.initialization != "pretrained":
         return {}
-    unchanged = labels[earlier.keeps(labels, counts, training.retrain)].tolist()
-    return {
-        label: make_unsolved_label(Status.TAKEN_OVER, *earlier.weights_of(label))
-        for label in unchanged
-    }
+    taken_over = {}
+    for label in labels[earlier.find_kept(labels, counts, training.retrain)].tolist():
+        features, data = earlier.read_label(label)
+        taken_over[label] = make_unsolved_label(Status.TAKEN_OVER, features, data)
+    return taken_over
 
 
-def _on_threads(jobs, labels, counts, threads):
-    """Labels as threads finish them; an error of a thread stops the others and is raised here."""
-    queue = _queue_of(jobs, labels, counts, threads)
-    results = SimpleQueue()
+def _solve_on_threads(
+    jobs: LabelJobs, labels: np.ndarray, counts: np.ndarray, threads: int
+) -> Iterator[tuple[int, TrainedLabel]]:
+    """Solve labels on threads, and yield each when it is finished.
+
+    An error of a thread stops the others and is raised here.
+    """
+    queue = _make_queue(jobs, labels, counts, threads)
+    results: SimpleQueue = SimpleQueue()
 
     def work() -> None:
         try:
@@ -143,43 +177,61 @@ def _on_threads(jobs, labels, counts, threads):
         queue.stop()
 
 
-def _queue_of(jobs, labels, counts, threads):
+def _make_queue(
+    jobs: LabelJobs, labels: np.ndarray, counts: np.ndarray, threads: int
+) -> LabelQueue:
+    """Order labels so that the longest work comes first.
+
+    That of frequent labels, or where labels start at their parents, of long paths below them.
+    """
     fast = jobs.suits_fast_path(counts)
     parents = jobs.start.parents
-    # the longest work must not come last: frequent labels, and those with long paths below them
-    below = estimate_work(counts)
+    work = estimate_work(counts)
     if parents is not None:
         # no label waits for one that was finished earlier
         parents = restrict_parents(parents, labels)
-        below = _work_to_leaves(labels, below, parents)
-    order = np.argsort(-below, kind="stable")
+        work = _sum_work_to_leaves(labels, work, parents)
+    order = np.argsort(-work, kind="stable")
     return LabelQueue(labels[order].tolist(), fast[order].tolist(), parents, threads)
 
 
-def _work_to_leaves(labels, work, parents):
-    """Work on the longest path from each label down to a leaf."""
-    alone = np.zeros(len(parents))
-    alone[labels] = work
-    below = alone.copy()
+def _sum_work_to_leaves(labels: np.ndarray, work: np.ndarray, parents: np.ndarray) -> np.ndarray:
+    """Sum the work on the longest path from each label down to a leaf."""
+    own = np.zeros(len(parents))
+    own[labels] = work
+    below = own.copy()
     for label in order_parents_first(labels, parents)[::-1].tolist():
         parent = parents[label]
         if parent != ROOT_PARENT:
-            below[parent] = max(below[parent], alone[parent] + below[label])
+            below[parent] = max(below[parent], own[parent] + below[label])
     return below[labels]
 
 
-def _assemble(labels, results, counts, d, core_seconds):
+def _make_shard(
+    labels: np.ndarray,
+    results: list,
+    counts: np.ndarray,
+    d: int,
+    core_seconds: float,
+) -> Shard:
+    """Make a shard of trained labels; ``results`` is emptied."""
     statistics = {"positives": counts}
     for name in Outcome._fields:
         statistics[name] = np.array([getattr(result.outcome, name) for result in results])
     statistics["seconds"] = np.array([result.seconds for result in results])
     trained = statistics["status"] != Status.NO_POSITIVES
-    parts = labels.astype(np.int32), trained, _join(results, d), cast_statistics(statistics)
-    return Shard(*parts, core_seconds, read_peak_rss())
+    return Shard(
+        labels.astype(np.int32),
+        trained,
+        _join_weights(results, d),
+        cast_statistics(statistics),
+        core_seconds,
+        read_peak_rss(),
+    )
 
 
-def _join(results, d):
-    """Weights of all labels; those of each label are released once they are copied."""
+def _join_weights(results: list, d: int) -> CSR:
+    """Join the weights of all labels; those of each label are released once they are copied."""
     indptr = offsets([len(result.indices) for result in results])
     data = np.empty(indptr[-1], np.float32)
     indices = np.empty(indptr[-1], np.int32)

@@ -9,19 +9,25 @@ import contextlib
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 from ovaflow.dataset.dataset import DATASET_KIND
 from ovaflow.machine.shared_files import SharedFile, private_folder
 from ovaflow.storage.hdf5 import open_artifact, read_checksum
 
-_SPARE = 1 << 28
+_SPARE_BYTES = 1 << 28
+"""Free space that a copy leaves on the disk, for other programs."""
 
 
 @contextlib.contextmanager
-def copy_to_scratch(path, scratch=None):
-    """The path to read a dataset from: a copy in ``scratch``, or ``path`` without room."""
+def copy_to_scratch(path: str | Path, scratch: str | Path | None = None) -> Iterator[str | Path]:
+    """Copy a dataset to the folder ``scratch``, and yield the path to read it from.
+
+    This is ``path`` itself without a folder, or where the disk is full.
+    """
     with contextlib.ExitStack() as stack:
-        place = path
+        copied_path = path
         if scratch is not None:
             with open_artifact(path, DATASET_KIND) as file:
                 name = read_checksum(file)
@@ -29,20 +35,20 @@ def copy_to_scratch(path, scratch=None):
                 target = private_folder(scratch) / f"{name}.h5"
                 copy = SharedFile(target, lambda partial: _copy(path, partial))
                 stack.callback(copy.release)
-                place = copy.path
+                copied_path = copy.path
             except OSError as error:
                 _log(f"no copy of {path} on {scratch}, it is read in place: {error.strerror}")
-        yield place
+        yield copied_path
 
 
-def _copy(source, partial) -> None:
+def _copy(source: str | Path, partial: Path) -> None:
     size = os.stat(source).st_size
     free = shutil.disk_usage(partial.parent).free
-    if free < size + _SPARE:
+    if free < size + _SPARE_BYTES:
         raise OSError(0, f"{free / 1e6:,.0f} MB free, more than {size / 1e6:,.0f} MB needed")
     shutil.copyfile(source, partial)
     _log(f"{size / 1e6:,.0f} MB copied to {partial.parent}")
 
 
-def _log(text) -> None:
+def _log(text: str) -> None:
     print(f"scratch: {text}", file=sys.stderr, flush=True)

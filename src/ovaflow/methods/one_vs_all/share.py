@@ -62,7 +62,7 @@ def make_plan_share(
     if tree_path is not None:
         starts["parents"] = LabelTree.open(tree_path, dataset=dataset).parent
     means = Means.open(files["means"], dataset=dataset)
-    inputs = StartInputs.of(dataset, means, **starts)
+    inputs = StartInputs.from_dataset(dataset, means, **starts)
     train = partial(train_labels, inputs=inputs, labels=labels, training=training)
     return Share(labels, train, training.recorded, made_from, inputs.arrays)
 
