@@ -1,6 +1,7 @@
-"""A method that is trained by its commands, in a folder."""
+"""Training of a method by its commands, in a folder."""
 
 from collections import defaultdict
+from pathlib import Path
 
 from ovaflow.cli import main
 
@@ -12,8 +13,8 @@ STEPS_BEFORE_SHARDS = {
     "rembrandt": [
         "embed {dataset} {embed} --output={here}/embedding.h5",
         "project {dataset} --embedding={here}/embedding.h5 {project} --output={here}/projected.h5",
-        "tune-decoder {here}/projected.h5 --dataset={dataset} --embedding={here}/embedding.h5 {tune}"
-        " --output={here}/decoder.json",
+        "tune-decoder {here}/projected.h5 --dataset={dataset} --embedding={here}/embedding.h5"
+        " {tune} --output={here}/decoder.json",
     ],
 }
 SHARD_INPUTS = {
@@ -24,7 +25,21 @@ MERGE_INPUTS = {"rembrandt": "--projected={here}/projected.h5 --tuned={here}/dec
 
 
 class CommandTraining:
-    """Steps by step; ``options`` are those of embed, project, tune and train."""
+    """Steps of the training of a method.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    dataset : path-like
+        Dataset file.
+    here : Path
+        Folder of the files.
+    n : int
+        Number of shards.
+    **options : str
+        Options of the steps ``embed``, ``project``, ``tune`` and ``train``.
+    """
 
     def __init__(self, method, dataset, here, n=1, **options) -> None:
         self.method = method
@@ -36,25 +51,40 @@ class CommandTraining:
             self.run(line)
 
     def run(self, line, status=0) -> None:
+        """Run a command, whose words have names of files and options in braces."""
         assert main(line.format_map(self.names).split()) == status
 
     def shard(self, number, *options, name=None, status=0) -> None:
-        on = SHARD_INPUTS.get(self.method, "{dataset} --shards={n}")
-        more = " ".join([f"--method={self.method} --shard={number} {{train}}", *options])
-        self.run(f"train-shard {on} {more} --output={{here}}/{name or number}.h5", status)
+        """Train a shard to NAME.h5, by default the number of the shard."""
+        inputs = SHARD_INPUTS.get(self.method, "{dataset} --shards={n}")
+        words = [
+            f"train-shard {inputs}",
+            f"--method={self.method}",
+            f"--shard={number}",
+            "{train}",
+            *options,
+            f"--output={{here}}/{name or number}.h5",
+        ]
+        self.run(" ".join(words), status)
 
-    def merge(self, numbers=None, status=0):
-        shards = " ".join(
-            f"{{here}}/{number}.h5" for number in (range(self.n) if numbers is None else numbers)
-        )
-        more = MERGE_INPUTS.get(self.method, "")
-        files = "--output={here}/model.h5 --statistics={here}/training.h5"
-        self.run(
-            f"merge {shards} --method={self.method} --dataset={{dataset}} {more} {files}", status
-        )
+    def merge(self, numbers=None, status=0) -> Path:
+        """Merge shards, by default all of them; return the model file."""
+        if numbers is None:
+            numbers = range(self.n)
+        words = [
+            "merge",
+            *(f"{{here}}/{number}.h5" for number in numbers),
+            f"--method={self.method}",
+            "--dataset={dataset}",
+            MERGE_INPUTS.get(self.method, ""),
+            "--output={here}/model.h5",
+            "--statistics={here}/training.h5",
+        ]
+        self.run(" ".join(words), status)
         return self.here / "model.h5"
 
-    def whole(self):
+    def train(self) -> Path:
+        """Train all shards and merge them; return the model file."""
         for number in range(self.n):
             self.shard(number)
         return self.merge()

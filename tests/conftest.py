@@ -28,11 +28,11 @@ SLOW = ("workflow", "numa", "long")
 
 
 def pytest_collection_modifyitems(items) -> None:
-    items.sort(key=lambda item: not any(map(item.get_closest_marker, SLOW)))
+    items.sort(key=lambda item: not any(item.get_closest_marker(mark) for mark in SLOW))
 
 
 @pytest.fixture(scope="session")
-def real_data():
+def real_data() -> Path:
     """Folder of real datasets, named by OVAFLOW_DATA."""
     folder = os.environ.get("OVAFLOW_DATA")
     if not folder:
@@ -46,8 +46,9 @@ def real_data():
 def chromium():
     """A browser, for tests that open pages."""
     playwright = pytest.importorskip("playwright.sync_api")
-    names = ("chromium", "chromium-browser", "google-chrome")
-    program = next(filter(None, map(shutil.which, names)), None)
+    program = None
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        program = program or shutil.which(name)
     if program is None:
         pytest.skip("no chromium on this machine")
     with playwright.sync_playwright() as driver:
@@ -58,21 +59,22 @@ def chromium():
 
 @pytest.fixture
 def new_page(chromium):
-    """Opens pages of a browser, each with options and cookies of its own."""
+    """Function that opens pages of a browser, each with options and cookies of its own."""
     contexts = []
 
-    def opened(**options):
-        contexts.append(chromium.new_context(**options))
-        return contexts[-1].new_page()
+    def open_page(**options):
+        context = chromium.new_context(**options)
+        contexts.append(context)
+        return context.new_page()
 
-    yield opened
+    yield open_page
     for context in contexts:
         context.close()
 
 
 @pytest.fixture
 def place(tmp_path):
-    """A place with the tiny table and its config, nothing run."""
+    """Folder with the tiny table and its config, before any run."""
     write_table(tmp_path / "records.csv")
     place = PipelineFolder(tmp_path)
     place.configure()
@@ -88,8 +90,8 @@ def fake_sys(tmp_path, monkeypatch):
 
 
 def make_large(table) -> None:
-    """Add a column: no training on small tables is estimated, and Snakemake compares their content
-    in any case.
+    """Add a long column: training on small tables is not estimated, and Snakemake always compares
+    their content.
     """
     lines = table.read_text(encoding="utf-8").splitlines()
     table.write_text("\n".join(f"{line},{'x' * 45_000}" for line in lines), encoding="utf-8")
@@ -98,11 +100,14 @@ def make_large(table) -> None:
 
 @pytest.fixture(scope="session")
 def make_once(tmp_path_factory):
-    """Makes a folder for all processes that run tests: whoever comes first calls the function."""
+    """Function that makes a folder once for all processes that run tests: the first one calls
+    ``make``.
+    """
     base = tmp_path_factory.getbasetemp()
-    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
 
-    def make_folder(name, make):
+    def make_folder(name, make) -> Path:
         folder = base / name
         done = base / f"{name}.done"
         with open(base / f"{name}.lock", "w") as lock:
@@ -118,7 +123,7 @@ def make_once(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def finished(make_once, tmp_path_factory):
-    """A finished run of two runs of two shards, and what it wrote.
+    """Finished workflow of two runs of two shards, with its output ``written``.
 
     Tests that change more than the config copy it.
     """
@@ -139,14 +144,18 @@ def finished(make_once, tmp_path_factory):
 
 @pytest.fixture
 def prepare(tmp_path, monkeypatch, capsys):
-    """Prepare ``dataset.h5`` as options say, of a line and further ones; of what is refused what
-    was ``said``.
+    """Function that runs ``ovaflow prepare`` with the options of a line and further ones.
+
+    It returns the dataset, or the output of a refusal; the output is ``prepare.said``, too.
     """
     monkeypatch.chdir(tmp_path)
 
-    def prepared(line, *options, status=0):
-        assert main(["prepare", "--output=dataset.h5", *shlex.split(line), *options]) == status
-        prepared.said = "".join(capsys.readouterr())
-        return open_dataset("dataset.h5") if status == 0 else prepared.said
+    def prepare_dataset(line, *options, status=0):
+        words = ["prepare", "--output=dataset.h5", *shlex.split(line), *options]
+        assert main(words) == status
+        prepare_dataset.said = "".join(capsys.readouterr())
+        if status == 0:
+            return open_dataset("dataset.h5")
+        return prepare_dataset.said
 
-    return prepared
+    return prepare_dataset

@@ -1,4 +1,4 @@
-"""A finished run of every method, made by the commands, and what reads its files."""
+"""A finished run of every method, made by commands, and functions that read its files."""
 
 import contextlib
 import io
@@ -7,6 +7,7 @@ import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import h5py
 from commands import ovaflow
@@ -32,13 +33,15 @@ plan {held} --shards=1 --output={held_plan}
 train-shard {held} --means={held_means} --plan={held_plan} --shard=0 --output={held_shard}
 merge {held_shard} --dataset={held} --output={held_model} --statistics={held_training}
 predict {held_model} --dataset={held} --top-k=50 --output={held_predictions}
-rerank {model} --dataset={dataset} --held-out={held} --predictions={held_predictions} --output={reranker}
+rerank {model} --dataset={dataset} --held-out={held} --predictions={held_predictions} \
+    --output={reranker}
 predict {model} --dataset={dataset} --reranker={reranker} --output={predictions}
 evaluate {predictions} --dataset={dataset} --model={model} --training={training} \
     --output={metrics} --analysis={analysis}
 reliability {predictions} --dataset={dataset} --reranker={reranker} --output={reliability}
 train-shard {dataset} --method=fastxml --trees=3 --output={tree_shard}
-merge {tree_shard} --method=fastxml --dataset={dataset} --output={forest} --statistics={forest_training}
+merge {tree_shard} --method=fastxml --dataset={dataset} --output={forest} \
+    --statistics={forest_training}
 predict {forest} --dataset={dataset} --output={forest_predictions}
 evaluate {forest_predictions} --dataset={dataset} --model={forest} --training={forest_training} \
     --output={forest_metrics}
@@ -49,8 +52,8 @@ train-shard {projected} --method=rembrandt --tuned={tuned} --output={decoder}
 merge {decoder} --method=rembrandt --tuned={tuned} --projected={projected} --dataset={dataset} \
     --output={embedded} --statistics={embedded_training}
 predict {embedded} --dataset={dataset} --output={embedded_predictions}
-evaluate {embedded_predictions} --dataset={dataset} --model={embedded} --training={embedded_training} \
-    --output={embedded_metrics}
+evaluate {embedded_predictions} --dataset={dataset} --model={embedded} \
+    --training={embedded_training} --output={embedded_metrics}
 describe-embedding {embedding} --dataset={dataset} --output={described}
 """.strip().splitlines()
 
@@ -88,19 +91,20 @@ OUTPUT_OPTION = re.compile(r"--(?:output|statistics|analysis)=\{(\w+)\}")
 
 @dataclass
 class CommandResult:
-    """How a command ended."""
+    """Status and standard error of a command that has ended."""
 
     status: int
     written: str
 
     @property
-    def refused(self):
-        """Whether it wrote one line of error and ended with status 2."""
+    def refused(self) -> bool:
+        """True if it wrote one line of error and ended with status 2."""
         errors = re.findall("^ovaflow: error: ", self.written, re.MULTILINE)
         return self.status == 2 and len(errors) == 1 and "Traceback" not in self.written
 
 
-def run_command(*words):
+def run_command(*words) -> CommandResult:
+    """Run a command of ovaflow in this process."""
     out = io.TextIOWrapper(io.BytesIO(), "utf-8")
     errors = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
@@ -109,46 +113,47 @@ def run_command(*words):
 
 
 class RunFolder:
-    """The artifacts of a run."""
+    """Folder of the artifacts of a run, which are found by their names in STEPS."""
 
     def __init__(self, path) -> None:
         self.path = Path(path)
 
-    def copy(self, path):
+    def copy(self, path) -> Self:
         shutil.copytree(self.path, path)
         return type(self)(path)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name) -> Path:
         return self.path / ARTIFACT_PATHS.get(name, f"{name}.h5")
 
-    def words(self, step, **instead):
-        names = dict.fromkeys(re.findall(r"\{(\w+)\}", step))
-        paths = {name: instead.get(name, self[name]) for name in names}
+    def words(self, step, **instead) -> list[str]:
+        """Return the words of a step, with the paths of artifacts or others ``instead``."""
+        paths = {}
+        for name in re.findall(r"\{(\w+)\}", step):
+            paths[name] = instead.get(name, self[name])
         return [word.format(**paths) for word in step.split()]
 
 
-def inputs_of_step(step):
-    """Names of the files that a step reads."""
-    return [
-        name for name in re.findall(r"\{(\w+)\}", step) if name not in OUTPUT_OPTION.findall(step)
-    ]
+def list_inputs(step) -> list[str]:
+    """List the names of the files that a step reads."""
+    outputs = OUTPUT_OPTION.findall(step)
+    return [name for name in re.findall(r"\{(\w+)\}", step) if name not in outputs]
 
 
-def make_output_paths(step, folder):
-    """Where a step is to write instead."""
+def make_output_paths(step, folder) -> dict[str, Path]:
+    """Make paths in another folder for the files that a step writes."""
     return {
         name: folder / ARTIFACT_PATHS.get(name, f"{name}.h5")
         for name in OUTPUT_OPTION.findall(step)
     }
 
 
-def read_report_page(path):
-    """A report page without the minute at which it was written."""
+def read_report_page(path) -> str:
+    """Read a page of the report without the minute at which it was written."""
     return re.sub(r"\d\d:\d\d UTC", "", path.read_text(encoding="utf-8"))
 
 
-def read_artifact(path):
-    """What an artifact says, without times and memory."""
+def read_artifact(path) -> str | dict:
+    """Read the content of an artifact without times and memory."""
     if path.suffix != ".h5":
         text = re.sub(r'"\w*(seconds|rss_bytes|checksum)": [^,\n}]*', "", path.read_text())
         return re.sub(r"# checksum .*", "", text)
@@ -157,7 +162,8 @@ def read_artifact(path):
     def add(name, item) -> None:
         if isinstance(item, h5py.Dataset):
             values[name] = item[()].tobytes()
-        values.update({f"{name}/{key}": value for key, value in item.attrs.items()})
+        for key, value in item.attrs.items():
+            values[f"{name}/{key}"] = value
 
     with h5py.File(path) as file:
         add("", file)
@@ -167,8 +173,10 @@ def read_artifact(path):
     return {name: value for name, value in values.items() if not varying.search(name)}
 
 
-def write_table_of_pairs(path, rows) -> None:
-    """A table with a further label of each text that no sum over words tells, but similar texts do."""
+def write_table_with_pairs(path, rows) -> None:
+    """Write a table whose texts have one more label, which similar texts have, but which depends on
+    no sum over words.
+    """
     write_table(path, rows)
     records = read_records(path)
     for number, record in enumerate(records):
@@ -180,18 +188,20 @@ def write_table_of_pairs(path, rows) -> None:
 
 
 def make_finished_run(path, rows, seed) -> None:
+    """Make a dataset of a table, and run all STEPS."""
     folder = RunFolder(path)
     folder.path.mkdir()
-    write_table_of_pairs(folder.path / "records.csv", rows)
+    write_table_with_pairs(folder.path / "records.csv", rows)
     prepare = f"prepare --format=csv --train={folder.path}/records.csv --label-separator=|".split()
     ovaflow(*prepare, f"--seed={seed}", f"--output={folder['dataset']}")
     for step in STEPS:
         ovaflow(*folder.words(step))
 
 
-def make_run_of_every_method(make_once):
-    """A finished run of every method, the same for all tests."""
-    return RunFolder(
-        make_once("every-method", lambda folder: make_finished_run(folder / "tiny", 1150, 0))
-        / "tiny"
-    )
+def make_run_with_every_method(make_once) -> RunFolder:
+    """Make a finished run of every method, once for all tests."""
+
+    def make(folder) -> None:
+        make_finished_run(folder / "tiny", 1150, 0)
+
+    return RunFolder(make_once("every-method", make) / "tiny")

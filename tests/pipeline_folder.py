@@ -1,3 +1,5 @@
+"""A folder in which Snakemake runs the pipeline on the tiny table."""
+
 import contextlib
 import io
 import json
@@ -7,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Self
 
 import psutil
 import snakemake.cli
@@ -18,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 OVAFLOW_COMMAND = [sys.executable, "-P", "-m", "ovaflow"]
 
 SOURCE_FOLDER = Path(ovaflow.__file__).parents[1]
-"""Where these tests import ovaflow from: kernels are compiled for each place."""
+"""Folder from which tests import ovaflow; compiled kernels are cached for each such folder."""
 
 
 class PipelineFolder:
@@ -29,14 +32,15 @@ class PipelineFolder:
     def __init__(self, folder) -> None:
         self.folder = folder
 
-    def options(self, *arguments):
+    def options(self, *arguments) -> list[str]:
+        """Options of Snakemake."""
         return ["--snakefile", str(self.snakefile), "--cores", "2", *arguments]
 
-    def command(self, *arguments):
+    def command(self, *arguments) -> list[str]:
         """Command line of Snakemake, called without activating the virtual environment."""
         return [sys.executable, "-m", "snakemake", *self.options(*arguments)]
 
-    def environment(self, **variables):
+    def environment(self, **variables) -> dict[str, str]:
         """Environment of a run: no virtual environment on PATH."""
         names = ("OVAFLOW_", "HOME", "LANG", "LC_", "TMPDIR")
         kept = {name: value for name, value in os.environ.items() if name.startswith(names)}
@@ -46,41 +50,47 @@ class PipelineFolder:
         """Write the tiny table's config, with some sections replaced."""
         write_config(self.folder / "my.yaml", **sections)
 
-    def result(self, *names):
+    def result(self, *names) -> Path:
         """Path of a result of the tiny table."""
         return self.folder.joinpath("results", "tiny", *names)
 
-    def metrics(self, run):
+    def metrics(self, run) -> dict:
+        """Read the metrics of a run."""
         return json.loads(self.result(run, "metrics.json").read_text())
 
-    def start(self, command, **options):
-        """Start a command here."""
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        return subprocess.Popen(
-            command, cwd=self.folder, **{"env": self.environment()} | pipes | options
-        )
+    def start(self, command, **options) -> subprocess.Popen:
+        """Start a command in the folder."""
+        defaults = {
+            "cwd": self.folder,
+            "env": self.environment(),
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.STDOUT,
+            "text": True,
+        }
+        return subprocess.Popen(command, **defaults | options)
 
-    def run(self, command, status=0, **options):
-        """Run a command here and return what it wrote."""
+    def run(self, command, status=0, **options) -> str:
+        """Run a command in the folder, and return its output."""
         process = self.start(command, **options)
         written, _ = process.communicate()
         assert process.returncode == status, written
         return written
 
-    def snakemake(self, *arguments, status=0, configfile="my.yaml", **variables):
-        """Run Snakemake, with variables in its environment, and return what it wrote."""
+    def snakemake(self, *arguments, status=0, configfile="my.yaml", **variables) -> str:
+        """Run Snakemake with variables in its environment, and return its output."""
         config = ["--configfile", configfile] if configfile else []
         return self.run(
             self.command(*arguments, *config), status, env=self.environment(**variables)
         )
 
-    def ovaflow(self, *arguments, status=0):
-        """Run a command of ovaflow as people do and return what it wrote."""
+    def ovaflow(self, *arguments, status=0) -> str:
+        """Run a command of ovaflow in a process of its own, and return its output."""
         return self.run([*OVAFLOW_COMMAND, *arguments], status)
 
-    def dry_run(self, *arguments, configfile="my.yaml"):
-        """Return what Snakemake writes in a dry run, in this process: most of a run's time is its
-        start.
+    def dry_run(self, *arguments, configfile="my.yaml") -> str:
+        """Return the output of a dry run of Snakemake.
+
+        It runs in this process, because most of the time of a process is its start.
         """
         config = ["--configfile", configfile] if configfile else []
         written = io.StringIO()
@@ -89,22 +99,22 @@ class PipelineFolder:
                 snakemake.cli.main([*self.options("--dry-run", *arguments), *config])
         return written.getvalue()
 
-    def jobs(self, *arguments):
-        """Numbers of jobs of a dry run by run and rule; the jobs of the datasets are those of None."""
+    def jobs(self, *arguments) -> dict[str | None, dict[str, int]]:
+        """Count the jobs of a dry run by run and rule; jobs of datasets are those of None."""
         return parse_jobs(self.dry_run(*arguments))
 
-    def processes(self):
-        """Living processes that work here."""
+    def processes(self) -> list[psutil.Process]:
+        """List the living processes whose current folder is this one."""
         found = []
         for process in psutil.process_iter():
-            # one that ends meanwhile, or another user's
+            # a process that ends meanwhile, or of another user
             with contextlib.suppress(psutil.Error):
                 if process.cwd() == str(self.folder) and process.status() != psutil.STATUS_ZOMBIE:
                     found.append(process)
         return found
 
-    def running_jobs(self, step=""):
-        """Those of them that do steps whose names begin so."""
+    def running_jobs(self, step="") -> list[psutil.Process]:
+        """List the processes of steps whose names begin with ``step``."""
         found = []
         for process in self.processes():
             with contextlib.suppress(psutil.Error):
@@ -113,21 +123,22 @@ class PipelineFolder:
                     found.append(process)
         return found
 
-    def copy(self, folder):
+    def copy(self, folder) -> Self:
+        """Copy the folder."""
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)
         return type(self)(folder)
 
 
-def parse_jobs(written):
-    """Numbers of jobs that a dry run lists, by run and rule."""
-    # those of a group are indented
+def parse_jobs(written) -> dict[str | None, dict[str, int]]:
+    """Count the jobs in the output of a dry run, by run and rule."""
+    # jobs of a group are indented
     rules = re.findall(r"^( *)(?:local)?rule (\w+):\n((?:\1    .*\n)*)", written, re.MULTILINE)
     jobs = {}
     for _, rule, details in rules:
         run = re.search(r"^ +wildcards: .*\brun=([^,\n]+)", details, re.MULTILINE)
         if rule != "all":
-            of_run = jobs.setdefault(run and run[1], {})
-            of_run[rule] = of_run.get(rule, 0) + 1
+            counts = jobs.setdefault(run and run[1], {})
+            counts[rule] = counts.get(rule, 0) + 1
     if not jobs:
         assert "Nothing to be done" in written, written
     return jobs

@@ -41,7 +41,7 @@ def here(tmp_path_factory):
     here = tmp_path_factory.mktemp("here")
     dataset = write_topics(here / "dataset.h5", n=4000, d=2000, n_labels=150)
     (here / "new.svm").write_text("".join(f"0 {j}:1 {j + 7}:1\n" for j in range(1, 1500)))
-    CommandTraining("one-vs-all", dataset.path, here).whole()
+    CommandTraining("one-vs-all", dataset.path, here).train()
     return here
 
 

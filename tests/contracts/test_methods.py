@@ -52,7 +52,7 @@ def method(request):
 @pytest.fixture(scope="module")
 def whole(method, finished, tmp_path_factory):
     """A model of one shard."""
-    return small(method, finished["dataset"], tmp_path_factory.mktemp("whole"), 1).whole()
+    return small(method, finished["dataset"], tmp_path_factory.mktemp("whole"), 1).train()
 
 
 def test_the_model_has_the_same_bytes_for_any_shards_and_threads(

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from commands import ovaflow
-from finished_run import OUTPUT_OPTION, inputs_of_step
+from finished_run import OUTPUT_OPTION, list_inputs
 from finished_run import STEPS as COMMANDS
 from llvmlite.binding import get_host_cpu_name
 
@@ -154,7 +154,7 @@ def unsolved(finished, tmp_path_factory):
     made = set(datasets)
     for command in [*COMMANDS, *FURTHER]:
         if step_of(command) == "hold-out-fold" or (
-            made & {*inputs_of_step(command)} and not is_solved(command)
+            made & {*list_inputs(command)} and not is_solved(command)
         ):
             ovaflow(*folder.words(command))
             made |= {*OUTPUT_OPTION.findall(command)}

@@ -26,7 +26,7 @@ def case(request, table, tmp_path_factory):
     """A class, its settings, a classifier, and the model file of the pipeline, from two shards."""
     kind, settings, options = CASES[request.param]
     folder = tmp_path_factory.mktemp("pipeline")
-    path = CommandTraining(kind.method, table.dataset, folder, 2, **options).whole()
+    path = CommandTraining(kind.method, table.dataset, folder, 2, **options).train()
     return kind, settings, kind(normalize=True, **settings).fit(table.X, table.Y), path
 
 

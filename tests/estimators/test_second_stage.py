@@ -120,7 +120,7 @@ def test_the_file_holds_the_same_bits_as_the_pipelines(crossed, tmp_path) -> Non
     held = tmp_path / "held.h5"
     ovaflow("hold-out", whole, f"--fraction={SHARE}", f"--output={held}")
     model, other = (
-        CommandTraining("one-vs-all", each, tmp_path / f"{each.stem}.run").whole()
+        CommandTraining("one-vs-all", each, tmp_path / f"{each.stem}.run").train()
         for each in (whole, held)
     )
     predictions = tmp_path / "predictions.h5"

@@ -1,10 +1,10 @@
 import pytest
-from finished_run import RunFolder, make_finished_run, make_run_of_every_method
+from finished_run import RunFolder, make_finished_run, make_run_with_every_method
 
 
 @pytest.fixture(scope="session")
 def finished(make_once):
-    return make_run_of_every_method(make_once)
+    return make_run_with_every_method(make_once)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import pytest
 from finished_run import (
     OUTPUT_OPTION,
     STEPS,
-    inputs_of_step,
+    list_inputs,
     make_output_paths,
     read_artifact,
     read_report_page,
@@ -48,7 +48,7 @@ REPORTED += ["forest", "embedded", "described", "dataset"]
 
 def readers_of(name):
     """Commands that read an artifact, and what reads it in the report."""
-    found = [step for step in READERS if name in inputs_of_step(step)]
+    found = [step for step in READERS if name in list_inputs(step)]
     if name == "index":
         found.append(MORE[0])
     return found + ["report"] * (name in REPORTED)

@@ -5,11 +5,9 @@ import shutil
 
 import pytest
 from commands import ovaflow
-from finished_run import STEPS, inputs_of_step, make_output_paths, read_report_page, run_command
+from finished_run import STEPS, list_inputs, make_output_paths, read_report_page, run_command
 
-MIXED = [
-    (step, name) for step in STEPS for name in inputs_of_step(step) if len(inputs_of_step(step)) > 1
-]
+MIXED = [(step, name) for step in STEPS for name in list_inputs(step) if len(list_inputs(step)) > 1]
 
 LEGAL = {
     (

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import ovaflow
-from finished_run import RunFolder, make_run_of_every_method
+from finished_run import RunFolder, make_run_with_every_method
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from ovaflow.dataset.dataset import Dataset, Split, open_dataset, write_dataset
@@ -130,4 +130,4 @@ def runs_with_dev(runs, tmp_path_factory) -> list[Path]:
 @pytest.fixture(scope="session")
 def finished(make_once) -> RunFolder:
     """Runs of every method, made once."""
-    return make_run_of_every_method(make_once)
+    return make_run_with_every_method(make_once)

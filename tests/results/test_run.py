@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from finished_run import make_run_of_every_method
+from finished_run import make_run_with_every_method
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import open_any_model
@@ -15,7 +15,7 @@ from ovaflow.storage.texts import read_json, write_json
 
 @pytest.fixture(scope="module")
 def finished(make_once):
-    return make_run_of_every_method(make_once)
+    return make_run_with_every_method(make_once)
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def folder(tmp_path_factory):
     training = CommandTraining(
         "fastxml", folder / "dataset.h5", folder / "trees", train="--trees=2"
     )
-    training.whole().rename(folder / "trees.h5")
+    training.train().rename(folder / "trees.h5")
     return folder
 
 

@@ -105,7 +105,7 @@ def test_added_labels_are_those_of_a_training_from_scratch(models, tmp_path, cap
     earlier.write(tmp_path / "earlier.h5")
     warm = f"--earlier={tmp_path}/earlier.h5 --initialization=pretrained --retrain=new"
     training = CommandTraining("one-vs-all", path, tmp_path / "run", train=warm)
-    model = OneVsAll.open(training.whole())
+    model = OneVsAll.open(training.train())
     assert f"{N_OLD_LABELS} labels taken over" in capsys.readouterr().out
     training.shard(0, "--C=2", status=2)
     assert (

@@ -6,7 +6,7 @@ import naive
 import numpy as np
 import pytest
 from commands import ovaflow
-from finished_run import make_run_of_every_method
+from finished_run import make_run_with_every_method
 from synthetic import write_weights
 
 from ovaflow.dataset.dataset import Split, open_dataset, write_dataset
@@ -104,7 +104,7 @@ def test_what_auto_is(made, tmp_path) -> None:
 
 
 def test_on_the_command_line(make_once, tmp_path) -> None:
-    finished = make_run_of_every_method(make_once)
+    finished = make_run_with_every_method(make_once)
     chosen = tmp_path / "chosen.json"
     files = f"--dataset={finished['held']}"
     said = ovaflow("choose-prune", finished["held_shard"], files, f"--output={chosen}")

@@ -18,7 +18,7 @@ def run(dataset, folder, shards=1, embed="", **options):
     training = CommandTraining(
         "rembrandt", dataset.path, folder, shards, embed=f"--rank=8 {embed}", **options
     )
-    return EmbeddingModel.open(training.whole())
+    return EmbeddingModel.open(training.train())
 
 
 @pytest.fixture(scope="module")
