@@ -15,7 +15,7 @@ import yaml
 from ovaflow import estimators
 from ovaflow.cli import GROUPS, group
 from ovaflow.estimators.base import LabelClassifier
-from ovaflow.evaluation.metric import ANSWER, ANSWER_KINDS, METRICS
+from ovaflow.evaluation.metric import ANSWER_KINDS, ANSWER_SCOPE, METRICS
 from ovaflow.methods.fastxml.settings import FastXML
 from ovaflow.methods.rembrandt.settings import Rembrandt
 from ovaflow.prediction.predictor import Predictor
@@ -308,8 +308,12 @@ def metrics_page():
     """The page on metrics, with its table."""
     rows = ["| name | formula | meaning | better |\n| --- | --- | --- | --- |\n"]
     for metric in METRICS:
-        ends = ANSWER_KINDS if metric.of == ANSWER else ("",)
-        names = [metric.title] if metric.of != ANSWER else [f"{metric.name}-{end}" for end in ends]
+        ends = ANSWER_KINDS if metric.scope == ANSWER_SCOPE else ("",)
+        names = (
+            [metric.title]
+            if metric.scope != ANSWER_SCOPE
+            else [f"{metric.name}-{end}" for end in ends]
+        )
         formula = f"${metric.formula}$" if metric.formula else ""
         better = {True: "higher", False: "lower", None: ""}[metric.larger_is_better]
         shown = ", ".join(f"`{name}`" for name in names)

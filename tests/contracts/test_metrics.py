@@ -10,7 +10,7 @@ import pytest
 from commands import ovaflow
 from docs.pages import ROOT
 
-from ovaflow.evaluation.metric import CANDIDATES, METRICS, Metric, is_metric
+from ovaflow.evaluation.metric import CANDIDATES_SCOPE, METRICS, Metric, is_metric
 from ovaflow.evaluation.model_comparison import COMPARED_FIGURES
 from ovaflow.report import sweeps
 from ovaflow.report.gather import gather_results
@@ -24,19 +24,19 @@ NEW = Metric(
     "share of instances with a true label among the candidates",
     r"\frac{1}{n} \sum_i \max_r h_{ir}",
     lambda ranked, k: (ranked.hits.any(axis=1).astype(float), np.ones(len(ranked.ids))),
-    of=CANDIDATES,
-    first=("found-at-all",),
-    run_list_names=("found-at-all",),
+    scope=CANDIDATES_SCOPE,
+    report_names=("found-at-all",),
+    list_names=("found-at-all",),
     hub="recall",
 )
 
 
 def test_every_metric_has_a_sentence_and_one_way_to_be_computed() -> None:
-    titles = [(metric.of, metric.name) for metric in METRICS]
+    titles = [(metric.scope, metric.name) for metric in METRICS]
     assert len(set(titles)) == len(titles)
     for metric in METRICS:
         assert metric.sentence
-        assert (metric.each is None) != (metric.whole is None)
+        assert (metric.per_instance is None) != (metric.overall is None)
     page = Path(ROOT, "docs", "reference", "metrics.md").read_text(encoding="utf-8")
     assert all(metric.sentence in page for metric in METRICS)
 

@@ -85,7 +85,8 @@ def test_results_of_labels_like_scikit_learn(tmp_path) -> None:
     write_csv(
         tmp_path / "labels.csv",
         tabulate_labels(
-            EvaluatedPredictions.of(SimpleNamespace(ids=ids, ranking=ranking), Y), data
+            EvaluatedPredictions.from_predictions(SimpleNamespace(ids=ids, ranking=ranking), Y),
+            data,
         ),
     )
     rows = read_records(tmp_path / "labels.csv")
@@ -119,7 +120,7 @@ def test_reasons_of_missed_labels_against_one_label_at_a_time() -> None:
     ids, probabilities = (np.take_along_axis(each, order, axis=1) for each in (ids, probabilities))
     ranking = Ranking(ids, probabilities, ids, probabilities)
     ours = count_missed_labels(
-        EvaluatedPredictions.of(SimpleNamespace(ids=ids, ranking=ranking), Y)
+        EvaluatedPredictions.from_predictions(SimpleNamespace(ids=ids, ranking=ranking), Y)
     )
     theirs = naive.reasons_of_missed_labels(
         ids, probabilities, dense, count_fitting_labels(probabilities)

@@ -53,7 +53,9 @@ def made(seed, n, probabilistic):
         assigned[row, ids[row, : amounts[row]][ids[row, : amounts[row]] >= 0]] = True
         known[row, ids[row, :6]] = values[row, :6]
     return (
-        RunErrors(data, EvaluatedPredictions.of(PredictedLabels(ids, values, ranking), Y)),
+        RunErrors(
+            data, EvaluatedPredictions.from_predictions(PredictedLabels(ids, values, ranking), Y)
+        ),
         dense,
         assigned,
         known,
@@ -66,12 +68,12 @@ def test_records_against_scikit_learn(seed, n, probabilistic) -> None:
     labelled = dense.any(axis=1)
     assert f" of {labelled.sum()} test records" in errors.summary()
     theirs = np.flatnonzero(labelled & (dense != assigned).any(axis=1))
-    assert sorted(errors.rows.tolist()) == theirs.tolist()
+    assert sorted(errors.error_rows.tolist()) == theirs.tolist()
     # those without an error are the last
-    assert errors.tested[: len(theirs)].tolist() == errors.rows.tolist()
-    assert sorted(errors.tested.tolist()) == np.flatnonzero(labelled).tolist()
+    assert errors.labelled_rows[: len(theirs)].tolist() == errors.error_rows.tolist()
+    assert sorted(errors.labelled_rows.tolist()) == np.flatnonzero(labelled).tolist()
     ours = []
-    records = errors.records(errors.tested)
+    records = errors.records(errors.labelled_rows)
     for record in records:
         true = dense[record.row]
         predicted = assigned[record.row]
@@ -115,7 +117,7 @@ def test_errors_of_a_label_one_record_at_a_time(seed, probabilistic) -> None:
         instances=lambda rows: rows, score=lambda rows, labels: scores[rows][:, labels]
     )
     for label in range(LABELS):
-        ours = errors.of_label(label, model)
+        ours = errors.find_label_errors(label, model)
         wrong = [
             row
             for row in range(40)

@@ -96,7 +96,7 @@ def best_hits(has, scores):
 def test_metrics_of_all_records_with_labels(folder, predictor) -> None:
     answers = ranked(predictor, folder / "new.csv")
     (amounts, has, scores) = truth(folder, predictor)
-    ours = summarize_figures(answers, Figures.of(answers))
+    ours = summarize_figures(answers, Figures.from_measured(answers))
     hits = best_hits(has, scores)
     unknown = amounts - has.sum(axis=1)
     theirs = {
@@ -142,7 +142,7 @@ def test_labels_that_fit_like_scikit_learn(folder, predictor) -> None:
     for i, row in enumerate(probabilities):
         best = np.argsort(-row, kind="stable")
         chosen[i, best[: count_fitting_labels(row[best][None])[0]]] = True
-    ours = summarize_figures(answers, Figures.of(answers))
+    ours = summarize_figures(answers, Figures.from_measured(answers))
     right = (chosen & has).sum(axis=1)
     theirs = {
         "F1 of labels that fit": np.mean(2 * right / (chosen.sum(axis=1) + amounts)),

@@ -21,7 +21,7 @@ Y = from_scipy(np.eye(2, 7))
 @pytest.mark.parametrize(("k", "amounts"), [(7, [5, 3]), (3, [3, 3])])
 def test_the_first_labels_count_without_a_second_stage(k, amounts) -> None:
     predictions = SimpleNamespace(ids=IDS[:, :k], scores=VALUES[:, :k], ranking=None)
-    counted = EvaluatedPredictions.of(predictions, Y)
+    counted = EvaluatedPredictions.from_predictions(predictions, Y)
     assert counted.predicted.sum(axis=1).tolist() == amounts
     assert counted.rule == f"the first {min(k, 5)} labels"
     assert counted.candidates.ids is predictions.ids
@@ -29,7 +29,7 @@ def test_the_first_labels_count_without_a_second_stage(k, amounts) -> None:
 
 def test_labels_that_fit_count_with_a_second_stage_whatever_was_asked_for() -> None:
     ranking = Ranking(IDS, VALUES, IDS[:, :1], VALUES[:, :1])
-    counted = EvaluatedPredictions.of(
+    counted = EvaluatedPredictions.from_predictions(
         SimpleNamespace(ids=IDS[:, :1], scores=VALUES[:, :1], ranking=ranking), Y
     )
     fit = count_fitting_labels(VALUES)

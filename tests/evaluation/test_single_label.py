@@ -43,7 +43,7 @@ def test_like_scikit_learn(n_labels, n, k, seed) -> None:
     scores = rng.normal(size=(n, n_labels))
     data = made(true, n_labels)
     answers = predicted(scores, k)
-    measured = EvaluatedPredictions.of(answers, data.test.Y)
+    measured = EvaluatedPredictions.from_predictions(answers, data.test.Y)
     ours = single_label_metrics(measured, data)
     first = answers.ids[:, 0]
     assert ours["accuracy"] == pytest.approx(metrics.accuracy_score(true, first))
@@ -69,7 +69,9 @@ def test_one_label_or_none_are_two_classes() -> None:
     true = rng.integers(-1, 1, size=50)
     scores = rng.normal(size=(50, 1))
     data = made(true, 1)
-    ours = single_label_metrics(EvaluatedPredictions.of(predicted(scores, 5), data.test.Y), data)
+    ours = single_label_metrics(
+        EvaluatedPredictions.from_predictions(predicted(scores, 5), data.test.Y), data
+    )
     assert ours["roc_auc"] == pytest.approx(metrics.roc_auc_score(true == 0, scores[:, 0]))
     assert ours["accuracy"] == 1
 
@@ -80,7 +82,8 @@ def test_only_where_no_instance_has_several_labels() -> None:
     without = made(np.array([-1]), 2)
     assert (
         single_label_metrics(
-            EvaluatedPredictions.of(predicted(np.zeros((1, 2)), 2), without.test.Y), without
+            EvaluatedPredictions.from_predictions(predicted(np.zeros((1, 2)), 2), without.test.Y),
+            without,
         )
         == {}
     )

@@ -37,7 +37,7 @@ def folder(runs, tmp_path_factory) -> Path:
 def errors(folder) -> RunErrors:
     dataset = open_dataset(folder / "dataset.h5")
     predictions = Predictions.open(folder / "msi" / "predictions.h5")
-    return RunErrors(dataset, EvaluatedPredictions.of(predictions, dataset.test.Y))
+    return RunErrors(dataset, EvaluatedPredictions.from_predictions(predictions, dataset.test.Y))
 
 
 def test_names_and_texts_do_nothing(folder) -> None:
@@ -53,9 +53,9 @@ def test_it_holds_the_worst_records_and_says_so(errors, monkeypatch) -> None:
     monkeypatch.setattr(errors_page, "MAX_RECORDS", 7)
     page = render_errors("mine", "msi", errors)
     rows = [int(row) for row in re.findall(r'data-row="(\d+)"', page)]
-    assert rows == errors.tested[:7].tolist()
-    assert f"Only the worst 7 of {len(errors.tested)} are on this page" in page
-    monkeypatch.setattr(errors_page, "MAX_RECORDS", len(errors.tested))
+    assert rows == errors.labelled_rows[:7].tolist()
+    assert f"Only the worst 7 of {len(errors.labelled_rows)} are on this page" in page
+    monkeypatch.setattr(errors_page, "MAX_RECORDS", len(errors.labelled_rows))
     page = render_errors("mine", "msi", errors)
     assert "Only the worst" not in page
     assert errors.summary() in page
@@ -63,8 +63,8 @@ def test_it_holds_the_worst_records_and_says_so(errors, monkeypatch) -> None:
 
 def test_right_labels_are_there_too(errors) -> None:
     page = render_errors("mine", "msi", errors)
-    right, _, _ = errors.amounts
-    assert page.count('<li class="found">') == right[errors.tested].sum() > 0
+    right, _, _ = errors.counts
+    assert page.count('<li class="found">') == right[errors.labelled_rows].sum() > 0
 
 
 WORDS = [f"word{number:03}" for number in range(600)]
@@ -105,7 +105,7 @@ def test_it_is_filtered_and_sorted_on_a_phone(new_page, folder, errors, scheme) 
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto((folder / "msi" / "errors.html").as_uri())
-    records = errors.records(errors.tested)
+    records = errors.records(errors.labelled_rows)
     for record in records:
         if record.wrong and "label number" in errors.dataset.label_name(record.wrong[0][0]):
             label = record.wrong[0][0]
@@ -128,7 +128,7 @@ def test_it_is_filtered_and_sorted_on_a_phone(new_page, folder, errors, scheme) 
                 rows.append(record.row)
         return rows
 
-    assert shown() == errors.tested.tolist()
+    assert shown() == errors.labelled_rows.tolist()
     page.get_by_label("label", exact=True).fill(errors.dataset.label_name(label))
     assert shown() == find_rows(("missed", "wrong", "right"))
     page.get_by_label("which is").select_option("missed or wrong")
@@ -144,7 +144,7 @@ def test_it_is_filtered_and_sorted_on_a_phone(new_page, folder, errors, scheme) 
     page.get_by_label("sorted by").select_option("row")
     assert shown() == sorted(find_rows(("wrong",), word.lower()))
     page.get_by_role("button", name="Show all").click()
-    assert shown() == errors.tested.tolist()
+    assert shown() == errors.labelled_rows.tolist()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     brightness = sum(int(part) for part in re.findall(r"\d+", paper))
@@ -156,5 +156,5 @@ def test_it_is_filtered_and_sorted_on_a_phone(new_page, folder, errors, scheme) 
 def test_without_scripts_all_records_are_there(new_page, folder, errors) -> None:
     page = new_page(java_script_enabled=False)
     page.goto((folder / "msi" / "errors.html").as_uri())
-    assert page.locator("article:visible").count() == len(errors.tested)
+    assert page.locator("article:visible").count() == len(errors.labelled_rows)
     assert not page.locator("form").is_visible()

@@ -35,7 +35,7 @@ def run_of(labels, first, n_labels=N_LABELS):
     predictions = PredictedLabels(
         first[:, None].astype(np.int32), np.ones((len(first), 1), np.float32)
     )
-    measured = EvaluatedPredictions.of(predictions, Y)
+    measured = EvaluatedPredictions.from_predictions(predictions, Y)
     run = SimpleNamespace(
         dataset=dataset,
         measured=measured,

@@ -54,7 +54,7 @@ def test_contributions_add_up_to_the_metrics() -> None:
     theirs = compute_ranking_metrics(ids, Y, inverse)
     for metric in ("P@1", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@5", "recall@3"):
         found, k = get_metric(metric)
-        gains, best = found.each(ranking.Ranked(ids, Y, inverse), k)
+        gains, best = found.per_instance(ranking.Ranked(ids, Y, inverse), k)
         assert gains.sum() / best.sum() == pytest.approx(theirs[metric], rel=1e-12)
 
 

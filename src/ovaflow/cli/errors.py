@@ -84,7 +84,9 @@ def errors_command(run: Path, names: tuple[str, ...], output: Path | None) -> No
 
 def _list_records(errors: RunErrors, n_listed: int | None) -> Listing:
     """List the records with an error, or the worst ``n_listed`` of them."""
-    rows = [_make_record_row(errors, record) for record in errors.records(errors.rows[:n_listed])]
+    rows = [
+        _make_record_row(errors, record) for record in errors.records(errors.error_rows[:n_listed])
+    ]
     columns = [*_RECORD_COLUMNS, StoredColumn(errors.value, list[float])]
     return Listing("Errors", columns, _SHOWN_COLUMNS, rows)
 
@@ -185,7 +187,7 @@ def _make_label_rows(
     errors: RunErrors, predictor: Predictor, label: int, n_listed: int | None
 ) -> list[dict[str, Any]]:
     """Return the columns of a label's errors, or of ``n_listed`` of each kind."""
-    *found, values = errors.of_label(label, predictor.model)
+    *found, values = errors.find_label_errors(label, predictor.model)
     name = errors.dataset.label_name(label)
     rows = []
     click.echo(f"{name}: {len(found[0]):,} false positives, {len(found[1]):,} false negatives")

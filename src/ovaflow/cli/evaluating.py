@@ -235,7 +235,7 @@ def _make_entries(
     first = None
     for (model, predictor), name in zip(predictors.items(), each_label, strict=True):
         measured = answers[model].measured
-        figures = Figures.of(measured)
+        figures = Figures.from_measured(measured)
         metrics = summarize_figures(measured, figures)
         entry = {"model": model, "metrics": metrics, "intervals": figures.intervals}
         if first is not None:

@@ -172,7 +172,7 @@ def _compute_figures(
 ) -> Iterator[Figures]:
     """Compute the figures of each model; refuse models without the metric, and few records."""
     for model in predictors:
-        figures = Figures.of(answers[model].measured)
+        figures = Figures.from_measured(answers[model].measured)
         if metric not in figures.records:
             message = f"has no second stage, so no {metric}"
             remedy = "choose another --metric"

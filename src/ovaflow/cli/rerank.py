@@ -126,7 +126,9 @@ def reliability_command(predictions: Path, dataset: Path, reranker: Path, output
         raise InputError(
             "the predictions were not made with it", path=reranker, remedy="predict again"
         )
-    measured = measure_reliability(EvaluatedPredictions.of(predicted, opened.test.Y), second)
+    measured = measure_reliability(
+        EvaluatedPredictions.from_predictions(predicted, opened.test.Y), second
+    )
     write_json(output, "reliability", measured)
     if second.unused:
         click.echo(f"{output}: there is no second stage: {second.unused}")

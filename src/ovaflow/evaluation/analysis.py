@@ -1,167 +1,216 @@
-"""Where a run is good and where it fails, by label and by group of labels."""
+"""Quality of a run by label and by group of labels, and reasons of missed labels."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
+from ovaflow.dataset.dataset import Dataset
+from ovaflow.evaluation.measured import EvaluatedPredictions
 from ovaflow.evaluation.metric import CUTOFFS
-from ovaflow.evaluation.ranking import find_best_gains, make_indicator_matrix, ratio
+from ovaflow.evaluation.ranking import (
+    LabelCounts,
+    Ranked,
+    find_best_gains,
+    make_indicator_matrix,
+    ratio,
+)
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.answer_length import FIRST_LABELS
 
 FREQUENCY_BINS = (1, 2, 3, 6, 11, 21, 51, 101, 201, 501, 1001, 10001, 100001)
-"""Fewest training positives of each bin."""
+"""Fewest training positives of each group of labels."""
 
-MAX_CONFUSED_PAIRS = 20  # pairs of labels that are listed
-MAX_MISSED_LABELS = 3  # labels missed though candidates that are listed
+MAX_CONFUSED_PAIRS = 20
+"""Most pairs of labels that are listed as confused."""
+
+MAX_MISSED_LABELS = 3
+"""Most labels that are listed as missed though they are candidates."""
 
 LIKELY_PROBABILITY = 0.2
 """Probability of labels that a person who looks at them may want to see."""
 
 
-def tabulate_labels(measured, dataset):
-    """Head and rows of labels.csv: how often each is true, predicted and right; at 5 places, and
-    where it fits.
+def tabulate_labels(measured: EvaluatedPredictions, dataset: Dataset) -> Iterator[Sequence[Any]]:
+    """Yield the head and rows of labels.csv.
+
+    They say how often each label is true, predicted and right among the first five, and, with a
+    second stage, among those that fit.
     """
     order = measured.order
-    at_places = order.count_labels(order.first(max(CUTOFFS)))
+    first_counts = order.count_labels(order.first(max(CUTOFFS)))
     columns = {
         "label": dataset.label_names,
         "uri": dataset.label_uris or [""] * dataset.n_labels,
         "training_documents": dataset.counts.tolist(),
-        "test_positives": at_places.true.tolist(),
-        **_quality_of_labels(at_places),
+        "test_positives": first_counts.true.tolist(),
+        **_make_quality_columns(first_counts),
     }
     if measured.probabilistic:
-        fitting = measured.candidates.count_labels(measured.predicted)
-        columns |= {f"{name}_fit": values for name, values in _quality_of_labels(fitting).items()}
-    yield [*columns]
+        fitting_counts = measured.candidates.count_labels(measured.predicted)
+        for name, values in _make_quality_columns(fitting_counts).items():
+            columns[f"{name}_fit"] = values
+    yield list(columns)
     yield from zip(*columns.values(), strict=True)
 
 
-def _quality_of_labels(counts):
-    """Columns of labels.csv; a share of nothing is empty."""
-    true, predicted, right = counts
-
-    def share(part, whole):
-        return [
-            round(p / w, 4) if w else "" for p, w in zip(part.tolist(), whole.tolist(), strict=True)
-        ]
-
+def _make_quality_columns(counts: LabelCounts) -> dict[str, list[Any]]:
+    """Make the columns of labels.csv about the quality of labels."""
     return {
-        "predicted": predicted.tolist(),
-        "hits": right.tolist(),
-        "precision": share(right, predicted),
-        "recall": share(right, true),
-        "F1": share(2 * right, true + predicted),
+        "predicted": counts.predicted.tolist(),
+        "hits": counts.right.tolist(),
+        "precision": _compute_shares(counts.right, counts.predicted),
+        "recall": _compute_shares(counts.right, counts.true),
+        "F1": _compute_shares(2 * counts.right, counts.true + counts.predicted),
     }
 
 
-def group_by_frequency(ranked, counts, k, starts):
-    """Results by group of labels with similar counts; precision and psp add up to P@k and PSP@k."""
-    true, predicted, right = ranked.count_labels(ranked.first(k))
+def _compute_shares(parts: np.ndarray, wholes: np.ndarray) -> list[float | str]:
+    """Divide numbers (l,), rounded to four digits; a share of nothing is empty."""
+    shares: list[float | str] = []
+    for part, whole in zip(parts.tolist(), wholes.tolist(), strict=True):
+        shares.append(round(part / whole, 4) if whole else "")
+    return shares
+
+
+def group_by_frequency(
+    ranked: Ranked, counts: np.ndarray, k: int, starts: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Measure groups of labels with similar counts.
+
+    Precision and psp of the groups add up to P@k and PSP@k.
+
+    Parameters
+    ----------
+    ranked : Ranked
+    counts : int (l,)
+        Training positives of each label.
+    k : int
+        Cut-off.
+    starts : sequence of int
+        Smallest count of each group.
+    """
+    of_labels = ranked.count_labels(ranked.first(k))
     group = np.searchsorted(starts, counts, "right") - 1
-    gains = np.bincount(group, right * ranked.inverse, len(starts))
-    best = find_best_gains(ranked.Y, ranked.inverse, k).sum()
-    places = k * len(ranked.ids)
+    gains = np.bincount(group, of_labels.right * ranked.inverse_propensity, len(starts))
+    best_gain = find_best_gains(ranked.Y, ranked.inverse_propensity, k).sum()
+    n_predicted = k * len(ranked.ids)
     rows = []
-    for g, start in enumerate(starts):
-        members = group == g
-        if not members.any():
+    for number, start in enumerate(starts):
+        is_member = group == number
+        if not is_member.any():
             continue
-        n_hits = int(right[members].sum())
-        n_true = int(true[members].sum())
+        right = of_labels.right[is_member]
+        true = of_labels.true[is_member]
+        n_hits = int(right.sum())
+        n_true = int(true.sum())
+        last = None
+        if number + 1 < len(starts):
+            last = starts[number + 1] - 1
         rows.append(
             {
                 "from": start,
-                "to": starts[g + 1] - 1 if g + 1 < len(starts) else None,
-                "labels": int(members.sum()),
+                "to": last,
+                "labels": int(is_member.sum()),
                 "true": n_true,
-                "predicted": int(predicted[members].sum()),
+                "predicted": int(of_labels.predicted[is_member].sum()),
                 "hits": n_hits,
                 "recall": ratio(n_hits, n_true),
-                "precision": ratio(n_hits, places),
-                "coverage": ratio((right[members] > 0).sum(), (true[members] > 0).sum()),
-                "psp": ratio(gains[g], best),
+                "precision": ratio(n_hits, n_predicted),
+                "coverage": ratio((right > 0).sum(), (true > 0).sum()),
+                "psp": ratio(gains[number], best_gain),
             }
         )
     return rows
 
 
-def find_confused_labels(ranked, k, amount):
-    """Pairs of a label missed among the first k and one predicted instead, those that exceed chance
-    most first.
+def find_confused_labels(ranked: Ranked, k: int, amount: int) -> list[dict[str, Any]]:
+    """Find pairs of a label missed among the first k and one predicted instead.
+
+    Those that exceed chance most come first; pairs that occur once are left out.
     """
     ids = ranked.ids[:, :k]
     hits = ranked.hits[:, :k]
     Y = ranked.Y
     # with m labels there are min(m, k) places: a wrong prediction takes that of a missed label
-    places = np.arange(ids.shape[1]) < np.diff(Y.indptr)[:, None]
-    wrong = make_indicator_matrix(np.where(hits | ~places, NO_LABEL, ids), Y)
+    has_place = np.arange(ids.shape[1]) < np.diff(Y.indptr)[:, None]
+    wrong = make_indicator_matrix(np.where(hits | ~has_place, NO_LABEL, ids), Y)
     missed = Y.to_scipy() > make_indicator_matrix(np.where(hits, ids, NO_LABEL), Y)
     together = missed.T.astype(np.int64) @ wrong.astype(np.int64)
     together.sort_indices()
+    n_missed = together.sum(axis=1)
+    n_wrong = together.sum(axis=0)
     pairs = together.tocoo()
-    of_missed = together.sum(axis=1)
-    of_wrong = together.sum(axis=0)
+    missed_labels, wrong_labels = pairs.coords
     times = pairs.data
-    (left, right) = pairs.coords
-    expected = of_missed[left] * of_wrong[right] / times.sum()
+    expected = n_missed[missed_labels] * n_wrong[wrong_labels] / times.sum()
     order = np.argsort(expected - times, kind="stable")[:amount]
-    return [
-        {
-            "true": int(left[i]),
-            "predicted": int(right[i]),
-            "times": int(times[i]),
-            "expected": float(expected[i]),
-        }
-        for i in order
-        if times[i] > 1
-    ]
+    entries = []
+    for i in order:
+        if times[i] > 1:
+            entries.append(
+                {
+                    "true": int(missed_labels[i]),
+                    "predicted": int(wrong_labels[i]),
+                    "times": int(times[i]),
+                    "expected": float(expected[i]),
+                }
+            )
+    return entries
 
 
-def analyse(ranked, counts):
-    """Results by training frequency, and labels predicted in place of others, among the first five."""
-    k = min(max(CUTOFFS), ranked.most)
-    bins = group_by_frequency(ranked, counts, k, (0, *FREQUENCY_BINS))
+def analyse(ranked: Ranked, counts: np.ndarray) -> dict[str, Any]:
+    """Measure labels by training frequency, and find confused ones, among the first five."""
+    k = min(max(CUTOFFS), ranked.max_predicted)
+    groups = group_by_frequency(ranked, counts, k, (0, *FREQUENCY_BINS))
     return {
         "k": k,
-        "bins": [group for group in bins if group["from"]],
+        "bins": [group for group in groups if group["from"]],
         "confused": find_confused_labels(ranked, k, MAX_CONFUSED_PAIRS),
     }
 
 
-def count_missed_labels(measured):
-    """Count the true labels of test instances that a second stage found, and those that it missed,
-    by reason.
+def count_missed_labels(measured: EvaluatedPredictions) -> dict[str, Any]:
+    """Count the true labels of test instances that a second stage found, and missed, by reason.
 
-    Candidates are its labels by falling probability: a missed label is none of them, or ranked
-    after the first five, or among these and below the cut between labels that fit and others.
-    ``listed``: true labels among the first five and ten; ``likely``: labels of a probability of at
-    least :data:`LIKELY`, and the true ones of them.
+    Candidates are its labels by falling probability: a missed label is none of them, or ranked after
+    the first five, or among these and below the cut between labels that fit and others. ``listed``
+    are the numbers of true labels among the first five and ten; ``likely`` counts labels with a
+    probability of at least :data:`LIKELY_PROBABILITY`, and the true ones among them.
     """
-    ranked = measured.candidates
+    candidates = measured.candidates
     hits = measured.hits
     fits = measured.predicted
-    Y = ranked.Y
-    first = ranked.first(FIRST_LABELS)
-    likely = (ranked.ids != NO_LABEL) & (measured.values >= LIKELY_PROBABILITY)
+    n_true = len(candidates.Y.indices)
+    first = candidates.first(FIRST_LABELS)
+    is_likely = (candidates.ids != NO_LABEL) & (measured.values >= LIKELY_PROBABILITY)
+    listed = {}
+    for k in (FIRST_LABELS, 2 * FIRST_LABELS):
+        listed[k] = int(hits[:, :k].sum())
     return {
-        "true": len(Y.indices),
+        "true": n_true,
         "found": int((hits & fits).sum()),
         "below the cut": int((hits & ~fits & first).sum()),
         "ranked too low": int((hits & ~fits & ~first).sum()),
-        "no candidates": len(Y.indices) - int(hits.sum()),
-        "listed": {k: int(hits[:, :k].sum()) for k in (FIRST_LABELS, 2 * FIRST_LABELS)},
-        "likely": {"labels": int(likely.sum()), "true": int((hits & likely).sum())},
-        "missed": _missed_candidates(ranked, hits & ~fits),
+        "no candidates": n_true - int(hits.sum()),
+        "listed": listed,
+        "likely": {"labels": int(is_likely.sum()), "true": int((hits & is_likely).sum())},
+        "missed": _list_missed_candidates(candidates, hits & ~fits),
     }
 
 
-def _missed_candidates(ranked, missed):
-    """Labels that are missed in the most instances though they are candidates: how often, and how
-    often true.
+def _list_missed_candidates(candidates: Ranked, missed: np.ndarray) -> list[dict[str, int]]:
+    """List the labels that are missed in the most instances though they are candidates.
+
+    ``missed`` marks the missed candidates: bool (n, K).
     """
-    true, times, _ = ranked.count_labels(missed)
-    order = np.argsort(-times, kind="stable")[:MAX_MISSED_LABELS]
-    return [
-        {"label": int(j), "missed": int(times[j]), "true": int(true[j])} for j in order if times[j]
-    ]
+    counts = candidates.count_labels(missed)
+    order = np.argsort(-counts.predicted, kind="stable")[:MAX_MISSED_LABELS]
+    entries = []
+    for label in order:
+        n_missed = int(counts.predicted[label])
+        if n_missed:
+            entries.append(
+                {"label": int(label), "missed": n_missed, "true": int(counts.true[label])}
+            )
+    return entries

@@ -1,23 +1,28 @@
-"""Doubts about the labels of training records: of those held out for the second stage, or of all in
-five folds.
+"""Doubts about the labels of training records: of those held out for the second stage, or of all by
+cross-validation.
 """
+
+from typing import Any
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence_progress
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.dataset.folds import assign_folds
 from ovaflow.dataset.hold_out import draw_held_out_documents
 from ovaflow.dataset.partition import partition_documents
+from ovaflow.model.model_file import Model
 from ovaflow.registry import find_method
-from ovaflow.reranking.doubts import find_doubts, join_doubts
+from ovaflow.reranking.doubts import Doubts, find_doubts, join_doubts
 from ovaflow.reranking.held_out_texts import MIN_HELD_OUT_TEXTS
 from ovaflow.storage.tables import StoredColumn
 
 N_FOLDS = 5
+"""Number of folds of the cross-validation."""
 
 MAX_SHOWN_FEATURES = 8
-"""Heaviest features that stand for a record, whose text is not kept."""
+"""Heaviest features that are shown for a record, whose text is not kept."""
 
 DOUBT_COLUMNS = (
     StoredColumn("record"),
@@ -31,26 +36,34 @@ DOUBT_COLUMNS = (
 """Columns of doubts.csv."""
 
 
-def find_held_out_doubts(dataset, held_out, model, threads=1):
-    """Doubts about the training instances that were held out, by a model of the others; how many
-    these are.
+def find_held_out_doubts(
+    dataset: Dataset, held_out: Dataset, model: Model, threads: int = 1
+) -> tuple[Doubts, int]:
+    """Find doubts about the training instances that were held out, by a model of the others.
+
+    Returns them, and the number of these instances.
     """
     settings = held_out.parameters["held_out"]
-    held = draw_held_out_documents(dataset, settings["fraction"], settings["seed"])
-    rows = np.flatnonzero(held & ~dataset.extra_documents)
+    is_held_out = draw_held_out_documents(dataset, settings["fraction"], settings["seed"])
+    rows = np.flatnonzero(is_held_out & ~dataset.extra_documents)
     if len(rows) != held_out.test.X.n_rows:
         message = "was held out by another ovaflow"
         raise InputError(message, path=held_out.path, remedy="run hold-out again")
     return find_doubts(dataset, rows, held_out, model, threads), len(rows)
 
 
-def find_cross_validated_doubts(dataset, model, threads=1):
-    """Doubts about all training instances, each by a model of four fifths without it; how many
-    these are.
+def find_cross_validated_doubts(
+    dataset: Dataset, model: Model, threads: int = 1
+) -> tuple[Doubts, int]:
+    """Find doubts about all training instances, each by a model of the folds without it.
+
+    The models are trained with the method and settings of ``model``. Returns the doubts, and the
+    number of instances.
     """
     n = int(np.count_nonzero(~dataset.extra_documents))
-    if n < N_FOLDS * MIN_HELD_OUT_TEXTS:
-        message = f"{n:,} training records are too few to look at all; {N_FOLDS * MIN_HELD_OUT_TEXTS:,} are needed"
+    n_needed = N_FOLDS * MIN_HELD_OUT_TEXTS
+    if n < n_needed:
+        message = f"{n:,} training records are too few to look at all; {n_needed:,} are needed"
         raise InputError(message, path=dataset.path)
     method = find_method(model.method)
     settings = method.settings_of(model.parameters)
@@ -67,25 +80,24 @@ def find_cross_validated_doubts(dataset, model, threads=1):
     return join_doubts(parts), n
 
 
-def tabulate_doubts(dataset, doubts):
-    """Return doubts as rows of :data:`DOUBT_COLUMNS`, records by their ids."""
+def tabulate_doubts(dataset: Dataset, doubts: Doubts) -> list[dict[str, Any]]:
+    """Make rows with the :data:`DOUBT_COLUMNS`, records by their ids."""
     ids = dataset.ids("train")
     rows = []
-    for row, label, probability, similar, lift in zip(
-        *(array.tolist() for array in doubts), strict=True
-    ):
-        record = ids[row] or f"training instance {row}"
-        name = dataset.label_name(label)
-        is_missing = np.isnan(lift)
+    for i in range(len(doubts.rows)):
+        row = int(doubts.rows[i])
+        lift = float(doubts.lifts[i])
+        is_missing = bool(np.isnan(lift))
+        features = dataset.heaviest_features("train", row, MAX_SHOWN_FEATURES)
         rows.append(
             {
-                "record": record,
-                "label": name,
+                "record": ids[row] or f"training instance {row}",
+                "label": dataset.label_name(int(doubts.labels[i])),
                 "kind": "missing" if is_missing else "wrong",
-                "probability": round(probability, 3),
+                "probability": round(float(doubts.probabilities[i]), 3),
                 "lift": None if is_missing else lift,
-                "similar": similar,
-                "words": " ".join(dataset.heaviest_features("train", row, MAX_SHOWN_FEATURES)),
+                "similar": int(doubts.neighbour_counts[i]),
+                "words": " ".join(features),
             }
         )
     return rows

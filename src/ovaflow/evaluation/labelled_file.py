@@ -2,8 +2,9 @@
 
 import itertools
 import warnings
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import scipy
@@ -11,11 +12,14 @@ import scipy
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.measured import EvaluatedPredictions
+from ovaflow.evaluation.model_comparison import Figures
 from ovaflow.evaluation.reliability import PRECISION_LEVELS, measure_assigned_labels
 from ovaflow.labels.hierarchy import compute_levels, list_ancestors
 from ovaflow.labels.matrix import number_labels
+from ovaflow.model.model_file import Model
+from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.familiarity import WordCount, has_many_unknown_words
-from ovaflow.prediction.predictor import FeaturesAndFamiliarity
+from ovaflow.prediction.predictor import FeaturesAndFamiliarity, Predictor
 from ovaflow.prediction.question import Question
 from ovaflow.prediction.sources import (
     BATCH_SIZE,
@@ -30,36 +34,68 @@ from ovaflow.reading.instances import merge_repeated
 from ovaflow.records.source import read_file
 from ovaflow.reranking.expected_quality import measure_sure_records
 from ovaflow.settings.predict import N_CANDIDATES
-from ovaflow.sparse.csr import from_scipy
+from ovaflow.settings.source import Source
+from ovaflow.sparse.csr import CSR, from_scipy
 
 
 class RankedRecords(NamedTuple):
-    """What a model ranks for the records of a file, and its words."""
+    """Labels that a model ranks for the records of a file, and the words of these."""
 
     measured: EvaluatedPredictions  # n_true counts unknown labels, too
     word_count: WordCount  # of records that are texts
 
 
-def choose_reading_settings(model, path, **chosen):
-    """Settings to read a file of labelled records: those of the model's data, except what is
-    chosen.
+class _Batch(NamedTuple):
+    """Records of a labelled file."""
+
+    instances: FeaturesAndFamiliarity
+    labels: list[set[int]]  # labels of each record that the model knows
+    n_labels: list[int]  # number of all labels of each record
+
+
+def choose_reading_settings(model: Model, path: Path, **chosen: Any) -> Source:
+    """Choose the settings to read a file of labelled records.
+
+    They are those of the model's data, except what is ``chosen``.
     """
     settings = choose_file_settings(model, path, **chosen)
     if settings.format == LINES_FORMAT:
-        trained = model.transform.get("source", {}).get("format")
-        settings = settings.model_copy(update={"format": trained})
+        trained_format = model.transform.get("source", {}).get("format")
+        settings = settings.model_copy(update={"format": trained_format})
     if settings.format not in FORMATS:
         raise InputError("unknown format", path=path, remedy="give it with --format")
     kind = FORMATS[settings.format]
-    beside = NamedColumns.from_model(model).feature_names
-    if beside and kind.holds_texts and not kind.has_columns:
-        message = f"{settings.format} has no columns, and the model also reads {', '.join(beside)}"
+    columns = NamedColumns.from_model(model).feature_names
+    if columns and kind.holds_texts and not kind.has_columns:
+        message = f"{settings.format} has no columns, and the model also reads {', '.join(columns)}"
         raise InputError(message, path=path, remedy="give a table, such as csv or jsonl")
     return settings
 
 
-def rank_file(predictors, path, chosen, threads=1, question=None):
-    """What models rank for the records of a file, by their names; all must read the same."""
+def rank_file(
+    predictors: Mapping[str, Predictor],
+    path: Path,
+    chosen: Mapping[str, Any],
+    threads: int = 1,
+    question: Question | None = None,
+) -> dict[str, RankedRecords]:
+    """Rank labels for the records of a file by several models.
+
+    Parameters
+    ----------
+    predictors : mapping
+        The models by their names.
+    path : Path
+    chosen : mapping
+        Settings to read the file, see :func:`choose_reading_settings`.
+    threads : int
+    question : Question, optional
+
+    Raises
+    ------
+    InputError
+        The models read different numbers of labels.
+    """
     answers = {}
     file_labels = chosen.get("file_labels")
     for name, predictor in predictors.items():
@@ -68,152 +104,207 @@ def rank_file(predictors, path, chosen, threads=1, question=None):
     (first, theirs), *others = answers.items()
     for name, ours in others:
         if not np.array_equal(ours.measured.n_true, theirs.measured.n_true):
-            message = f"{first} reads {_amounts(theirs.measured)}, {name} {_amounts(ours.measured)}"
+            their_counts = _describe_counts(theirs.measured)
+            our_counts = _describe_counts(ours.measured)
+            message = f"{first} reads {their_counts}, {name} {our_counts}"
             remedy = "say how to read it with --labels-column, --label-separator or --format"
             raise InputError(message, path=path, remedy=remedy)
     return answers
 
 
-def _amounts(measured):
+def _describe_counts(measured: EvaluatedPredictions) -> str:
     return f"{len(measured.n_true):,} records with {measured.n_true.sum():,} labels"
 
 
-def rank_records(predictor, path, settings, question=None, threads=1, file_labels=None):
-    """What a model ranks for the records of a file, of the labels that a question allows."""
-    read = _read_texts
-    if not FORMATS[settings.format].holds_texts:
-        read = partial(_read_features, file_labels=file_labels)
+def rank_records(
+    predictor: Predictor,
+    path: Path,
+    settings: Source,
+    question: Question | None = None,
+    threads: int = 1,
+    file_labels: Path | None = None,
+) -> RankedRecords:
+    """Rank the labels that a question allows for the records of a file.
+
+    ``file_labels`` is the file of labels where another one has the features.
+    """
+    holds_texts = FORMATS[settings.format].holds_texts
+    if holds_texts:
+        batches = _read_texts(predictor, path, settings)
+    else:
+        batches = _read_features(predictor, path, settings, file_labels)
     question = (question or Question()).model_copy(update={"top_k": N_CANDIDATES})
     allowed = predictor.allowed_labels(question)
-    predictions = []
+    ids = []
+    scores = []
     rows = []
     n_true = []
     word_counts = []
-    for instances, labels, counts in read(predictor, path, settings):
-        ranked = predictor.rank(instances, question, threads)
-        predictions.append((ranked.ids, ranked.scores))
-        for known, count in zip(labels, counts, strict=True):
-            # others are not asked for, so they are not missing
-            asked = known if allowed is None else {label for label in known if allowed[label]}
+    for batch in batches:
+        ranked = predictor.rank(batch.instances, question, threads)
+        ids.append(ranked.ids)
+        scores.append(ranked.scores)
+        for known, n_labels in zip(batch.labels, batch.n_labels, strict=True):
+            # labels that are not asked for are not missing
+            asked = known
+            if allowed is not None:
+                asked = {label for label in known if allowed[label]}
             rows.append(asked)
-            n_true.append(count - len(known) + len(asked))
-        if instances.familiarity is not None:
-            word_counts.append(instances.familiarity.word_count)
+            n_true.append(n_labels - len(known) + len(asked))
+        if batch.instances.familiarity is not None:
+            word_counts.append(batch.instances.familiarity.word_count)
     if not any(rows):
-        what = "no record has a label"
-        if any(n_true):
-            what = f"no label of any record is one of those of {predictor.model.path}"
-        remedy = (
-            "check --labels-column and --label-separator"
-            if read is _read_texts
-            else "check the file"
-        )
-        raise InputError(what, path=path, remedy=remedy)
-    ids, scores = map(np.concatenate, zip(*predictions, strict=True))
-    ranked = ranking.Ranked(ids, _matrix(rows, predictor.n_labels))
+        _refuse_without_labels(predictor, path, holds_texts, has_labels=any(n_true))
+    order = ranking.Ranked(np.concatenate(ids), _make_label_matrix(rows, predictor.n_labels))
     measured = EvaluatedPredictions(
-        ranked, ranked, scores, predictor.model.probabilistic, np.array(n_true)
+        order=order,
+        candidates=order,
+        values=np.concatenate(scores),
+        probabilistic=predictor.model.probabilistic,
+        n_true=np.array(n_true),
     )
     return RankedRecords(measured, WordCount.sum(word_counts))
 
 
-def _matrix(rows, n_labels):
-    indices = np.fromiter(itertools.chain.from_iterable(map(sorted, rows)), np.int32)
-    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+def _refuse_without_labels(
+    predictor: Predictor, path: Path, holds_texts: bool, *, has_labels: bool
+) -> NoReturn:
+    """Refuse a file that has no labels, or none that the model knows."""
+    message = "no record has a label"
+    if has_labels:
+        message = f"no label of any record is one of those of {predictor.model.path}"
+    remedy = "check the file"
+    if holds_texts:
+        remedy = "check --labels-column and --label-separator"
+    raise InputError(message, path=path, remedy=remedy)
+
+
+def _make_label_matrix(rows: Sequence[set[int]], n_labels: int) -> CSR:
+    """Make the matrix of the labels of each record."""
+    indices: list[int] = []
+    indptr = [0]
+    for labels in rows:
+        indices += sorted(labels)
+        indptr.append(len(indices))
     ones = np.ones(len(indices), np.float32)
-    return from_scipy(scipy.sparse.csr_array((ones, indices, indptr), shape=(len(rows), n_labels)))
+    matrix = scipy.sparse.csr_array(
+        (ones, np.array(indices, np.int32), indptr), shape=(len(rows), n_labels)
+    )
+    return from_scipy(matrix)
 
 
-def _read_texts(predictor, path, settings):
-    """Batches of features, known labels of each record, and the number of all its labels."""
+def _read_texts(predictor: Predictor, path: Path, settings: Source) -> Iterator[_Batch]:
+    """Read records that are texts, or vectors in a column."""
     uris = [*predictor.label_uris, *predictor.model.names.replaced]
     instances = merge_repeated(read_file(settings, path, uris), settings.repeated)
     numbers = number_labels(predictor.model, predictor.model.transform)
     above = predictor.model.above
     while batch := list(itertools.islice(instances, BATCH_SIZE)):
-        labels = [set(map(numbers.get, each.labels)) - {None} for each in batch]
-        counts = [len(each.labels) for each in batch]
-        if above is not None:
-            for number, known in enumerate(labels):
-                higher = set().union(*(list_ancestors(above, label) for label in known)) - known
-                labels[number] = known | higher
-                counts[number] = counts[number] + len(higher)
-        texts = [each.text for each in batch]
+        labels = []
+        n_labels = []
+        for instance in batch:
+            known = {numbers.get(label) for label in instance.labels}
+            known.discard(None)
+            ancestors = _find_ancestors(above, known)
+            labels.append(known | ancestors)
+            n_labels.append(len(instance.labels) + len(ancestors))
+        texts = [instance.text for instance in batch]
         if settings.vector_column:
             features = FeaturesAndFamiliarity(transform_vectors(predictor, texts, path))
         else:
-            features = predictor.read_texts(texts, [each.feature_values for each in batch])
-        yield features, labels, counts
+            features = predictor.read_texts(texts, [instance.feature_values for instance in batch])
+        yield _Batch(features, labels, n_labels)
 
 
-def _read_features(predictor, path, settings, file_labels):
+def _find_ancestors(above: CSR | None, labels: set[int]) -> set[int]:
+    """Find the broader labels that are implied by labels and not among them."""
+    ancestors: set[int] = set()
+    if above is not None:
+        for label in labels:
+            ancestors.update(list_ancestors(above, label))
+    return ancestors - labels
+
+
+def _read_features(
+    predictor: Predictor, path: Path, settings: Source, file_labels: Path | None
+) -> Iterator[_Batch]:
+    """Read records that are features."""
     first = predictor.model.transform.get("first_feature")
     _, [(X, Y)] = FORMATS[settings.format].read([path], [file_labels], first)
     d = predictor.n_source_features
     if X.n_columns > d:
-        raise InputError(
-            f"{X.n_columns:,} features, the model has {d:,}", path=path, remedy="give its features"
-        )
+        message = f"{X.n_columns:,} features, the model has {d:,}"
+        raise InputError(message, path=path, remedy="give its features")
     labels = np.split(Y.indices, Y.indptr[1:-1])
     known = [set(row[row < predictor.n_labels].tolist()) for row in labels]
     features = FeaturesAndFamiliarity(predictor.transformed(X._replace(n_columns=d)))
-    yield features, known, list(map(len, labels))
+    yield _Batch(features, known, [len(row) for row in labels])
 
 
-def summarize_figures(measured, figures):
-    """Numbers of records and labels, and the means of figures, by name."""
+def summarize_figures(measured: EvaluatedPredictions, figures: Figures) -> dict[str, float]:
+    """Count records and labels, and add the means of figures, by name."""
     n_true = measured.n_true
-    known = measured.candidates.positives
+    n_known = measured.candidates.positives
     return {
         "records": len(n_true),
         "records without labels": int((n_true == 0).sum()),
-        "records with a known label": int((known > 0).sum()),
-        "records with an unknown label": int((n_true > known).sum()),
+        "records with a known label": int((n_known > 0).sum()),
+        "records with an unknown label": int((n_true > n_known).sum()),
         "labels": int(n_true.sum()),
-        "unknown labels": int((n_true - known).sum()),
+        "unknown labels": int((n_true - n_known).sum()),
         **figures.means,
     }
 
 
-def measure_by_probability(measured):
-    """How good probable labels are, on records with labels; as :func:`automatic`, for all labels."""
+def measure_by_probability(measured: EvaluatedPredictions) -> list[dict[str, Any]]:
+    """Measure probable labels of records with labels, see :func:`measure_assigned_labels`.
+
+    True labels that the model does not know count, too.
+    """
     labelled = measured.keep_labelled()
     return measure_assigned_labels(labelled.values, labelled.hits, measured.n_true.sum())
 
 
-def measure_by_precision(measured):
-    """How good answers of high expected precision are, on records with labels; as
-    :func:`sure_records`.
+def measure_by_precision(measured: EvaluatedPredictions) -> list[dict[str, Any]]:
+    """Measure answers of high expected precision, see :func:`measure_sure_records`.
+
+    Only records with labels count.
     """
     labelled = measured.keep_labelled()
     return measure_sure_records(PRECISION_LEVELS, labelled.values, labelled.hits)
 
 
-def measure_by_level(measured, model):
-    """How often the first label predicted at each level is right, of the records with a label
-    there.
+def measure_by_level(measured: EvaluatedPredictions, model: Model) -> list[dict[str, Any]]:
+    """Measure how often the first label predicted at each level of the hierarchy is right.
+
+    Only records with a label at that level count.
     """
     if model.above is None:
         return []
     levels = compute_levels(model.above)
-    ranked = measured.candidates
-    Y = ranked.Y.to_scipy()
+    candidates = measured.candidates
+    Y = candidates.Y.to_scipy()
     rows = []
     for level in range(1, levels.max() + 1):
-        labelled = Y[:, levels == level].sum(axis=1) > 0
-        here = (ranked.ids >= 0) & (levels[ranked.ids] == level)
-        first = here & (here.cumsum(axis=1) == 1)
-        right = (first & ranked.hits).any(axis=1)[labelled]
-        n_labels = int((levels == level).sum())
-        records = int(labelled.sum())
-        share = float(right.mean()) if records else None
-        rows.append({"level": level, "labels": n_labels, "records": records, "right": share})
+        is_labelled = Y[:, levels == level].sum(axis=1) > 0
+        is_at_level = (candidates.ids >= 0) & (levels[candidates.ids] == level)
+        is_first = is_at_level & (is_at_level.cumsum(axis=1) == 1)
+        right = (is_first & candidates.hits).any(axis=1)[is_labelled]
+        n_records = int(is_labelled.sum())
+        row = {
+            "level": level,
+            "labels": int((levels == level).sum()),
+            "records": n_records,
+            "right": float(right.mean()) if n_records else None,
+        }
+        rows.append(row)
     return rows
 
 
-def compare_unknown_words(answers, model):
-    """Compare the share of words that a model does not know with that of its test set; None where
-    one is not known.
+def compare_unknown_words(answers: RankedRecords, model: Model) -> dict[str, Any]:
+    """Compare the share of words that a model does not know with that of its test set.
+
+    A share is None where it is not known.
     """
     share = answers.word_count.unknown_share
     usual_share = read_usual_texts(model).unknown_share
@@ -221,25 +312,29 @@ def compare_unknown_words(answers, model):
     return {"share": share, "reference": usual_share, "far_off": far_off}
 
 
-def measure_by_label(measured, model):
-    """How often labels are true and predicted, and how well, by their numbers; those that are
-    neither are left out.
+def measure_by_label(measured: EvaluatedPredictions, model: Model) -> dict[int, dict[str, Any]]:
+    """Measure each label, by its number.
+
+    Labels that are neither true nor predicted are left out.
     """
     labelled = measured.keep_labelled()
-    positives, predicted, _ = labelled.candidates.count_labels(labelled.predicted)
-    assigned = ranking.make_indicator_matrix(
-        np.where(labelled.predicted, labelled.candidates.ids, -1), labelled.candidates.Y
-    )
-    precision, recall, f1 = compute_averages(labelled.candidates.Y.to_scipy() > 0, assigned, None)
-    columns = {"label": model.label_names}
+    candidates = labelled.candidates
+    counts = candidates.count_labels(labelled.predicted)
+    predicted_ids = np.where(labelled.predicted, candidates.ids, NO_LABEL)
+    assigned = ranking.make_indicator_matrix(predicted_ids, candidates.Y)
+    precision, recall, f1 = compute_averages(candidates.Y.to_scipy() > 0, assigned, None)
+    columns: dict[str, Any] = {"label": model.label_names}
     if len(model.label_uris):
         columns["uri"] = model.label_uris
-    columns |= {"positives": positives, "predicted": predicted}
-    columns |= {"precision": precision, "recall": recall, "F1": f1}
-    return {
-        label: {name: values[label] for name, values in columns.items()}
-        for label in np.flatnonzero(positives + predicted).tolist()
-    }
+    columns["positives"] = counts.true
+    columns["predicted"] = counts.predicted
+    columns["precision"] = precision
+    columns["recall"] = recall
+    columns["F1"] = f1
+    entries = {}
+    for label in np.flatnonzero(counts.true + counts.predicted).tolist():
+        entries[label] = {name: values[label] for name, values in columns.items()}
+    return entries
 
 
 _AVERAGES = {
@@ -248,56 +343,62 @@ _AVERAGES = {
     "weighted subj avg": "weighted",
     "microavg": "micro",
 }
+"""Averages of scikit-learn by the names that ``annif eval`` gives them."""
 
 
-def compute_annif_metrics(ranked):
-    """The metrics of ``annif eval``: all predicted labels count as assigned, at k the first k.
+def compute_annif_metrics(ranked: ranking.Ranked) -> dict[str, float]:
+    """Compute the metrics of ``annif eval``.
 
-    Averages are scikit-learn's, with 0 for 0 / 0; instances without labels have an NDCG of 1.
+    All predicted labels count as assigned, at k the first k. Averages are scikit-learn's, with 0 for
+    0 / 0; instances without labels have an NDCG of 1.
     """
     ids = ranked.ids
     Y = ranked.Y
     true = Y.to_scipy() > 0
     predicted = ranking.make_indicator_matrix(ids, Y)
-    metrics = {}
+    metrics: dict[str, float] = {}
     for name, average in _AVERAGES.items():
-        values = compute_averages(true, predicted, average)
-        for measure, value in zip(("Precision", "Recall", "F1 score"), values, strict=True):
-            metrics[f"{measure} ({name})"] = float(value)
-    metrics["F1@5"] = float(
-        compute_averages(true, ranking.make_indicator_matrix(ids[:, :5], Y), "samples")[2]
-    )
-    metrics["NDCG"] = _ndcg(ranked, Y.n_columns)
+        precision, recall, f1 = compute_averages(true, predicted, average)
+        metrics[f"Precision ({name})"] = float(precision)
+        metrics[f"Recall ({name})"] = float(recall)
+        metrics[f"F1 score ({name})"] = float(f1)
+    _, _, f1 = compute_averages(true, ranking.make_indicator_matrix(ids[:, :5], Y), "samples")
+    metrics["F1@5"] = float(f1)
+    metrics["NDCG"] = _compute_ndcg(ranked, Y.n_columns)
     for k in (5, 10):
-        metrics[f"NDCG@{k}"] = _ndcg(ranked, k)
+        metrics[f"NDCG@{k}"] = _compute_ndcg(ranked, k)
     for k in (1, 3, 5):
-        metrics[f"Precision@{k}"] = float(
-            compute_averages(true, ranking.make_indicator_matrix(ids[:, :k], Y), "samples")[0]
-        )
+        first = ranking.make_indicator_matrix(ids[:, :k], Y)
+        precision, _, _ = compute_averages(true, first, "samples")
+        metrics[f"Precision@{k}"] = float(precision)
     true_positives = int(ranked.hits.sum())
-    assigned = int((ids >= 0).sum())
+    n_assigned = int((ids >= 0).sum())
     return metrics | {
         "True positives": true_positives,
-        "False positives": assigned - true_positives,
+        "False positives": n_assigned - true_positives,
         "False negatives": len(Y.indices) - true_positives,
         "Documents evaluated": Y.n_rows,
     }
 
 
-def compute_averages(true, assigned, average):
-    """Precision, recall and F1 by scikit-learn's averages; None: of each label."""
+def compute_averages(
+    true: scipy.sparse.csr_array, assigned: scipy.sparse.csr_array, average: str | None
+) -> tuple[Any, Any, Any]:
+    """Compute precision, recall and F1 by an average of scikit-learn; None: of each label."""
     # loading scikit-learn takes a second
     from sklearn.metrics import precision_recall_fscore_support
 
     with warnings.catch_warnings():
         # scikit-learn warns whenever it divides by zero
         warnings.simplefilter("ignore")
-        return precision_recall_fscore_support(true, assigned, average=average)[:3]
+        precision, recall, f1, _ = precision_recall_fscore_support(true, assigned, average=average)
+    return precision, recall, f1
 
 
-def _ndcg(ranked, k):
-    """Mean of DCG / ideal DCG, the ideal with k labels of the instance at most; 1 for instances
-    without labels.
+def _compute_ndcg(ranked: ranking.Ranked, k: int) -> float:
+    """Compute the mean of DCG / ideal DCG; 1 for instances without labels.
+
+    The ideal has at most k labels of the instance.
     """
-    reached, some = ranking.ndcg(ranked, k)
-    return float(np.where(some, reached, 1).mean())
+    reached, has_label = ranking.ndcg(ranked, k)
+    return float(np.where(has_label, reached, 1).mean())

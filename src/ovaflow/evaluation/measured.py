@@ -1,4 +1,4 @@
-"""What a model ranks beside what is true: every figure about its quality comes from here."""
+"""Ranked labels of a model and the true ones, from which every figure of its quality comes."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,40 +29,52 @@ class EvaluatedPredictions:
 
     order: Ranked  # the labels that it predicts
     candidates: Ranked  # all that it ranks, by falling value
-    values: (
-        np.ndarray
-    )  # float32 (n, K) of the candidates: probabilities with a second stage, else scores
+    # float32 (n, K) of the candidates: probabilities with a second stage, else scores
+    values: np.ndarray
     probabilistic: bool
-    n_true: (
-        np.ndarray
-    )  # int64 (n,): labels of each instance, also those that the model does not know
-    zero_decides: bool = False  # whether labels of a score above 0 are the answer
+    # int64 (n,): number of labels of each instance, also of those that the model does not know
+    n_true: np.ndarray
+    zero_decides: bool = False  # whether labels with a score above 0 are the answer
 
     @classmethod
-    def of(
+    def from_predictions(
         cls,
         predictions: Predictions | PredictedLabels,
         Y: CSR,
-        inverse: np.ndarray | None = None,
+        inverse_propensity: np.ndarray | None = None,
+        *,
         zero_decides: bool = False,
     ) -> Self:
-        """Predictions of instances, and their labels."""
-        order = Ranked(predictions.ids, Y, inverse)
+        """Join the predictions of instances and their labels."""
+        order = Ranked(predictions.ids, Y, inverse_propensity)
         ranking = predictions.ranking
         if ranking is None:
-            return cls(order, order, predictions.scores, False, order.positives, zero_decides)
-        candidates = Ranked(ranking.ids, Y, inverse)
-        return cls(order, candidates, ranking.probabilities, True, order.positives)
+            return cls(
+                order=order,
+                candidates=order,
+                values=predictions.scores,
+                probabilistic=False,
+                n_true=order.positives,
+                zero_decides=zero_decides,
+            )
+        return cls(
+            order=order,
+            candidates=Ranked(ranking.ids, Y, inverse_propensity),
+            values=ranking.probabilities,
+            probabilistic=True,
+            n_true=order.positives,
+        )
 
     @property
     def hits(self) -> np.ndarray:
-        """Which of the candidates are true: bool (n, K)."""
+        """Candidates that are true: bool (n, K)."""
         return self.candidates.hits
 
     @cached_property
     def predicted(self) -> np.ndarray:
-        """Which candidates count as predicted, wherever right, wrong and missed labels are counted:
-        bool (n, K).
+        """Candidates that count as predicted: bool (n, K).
+
+        They decide wherever right, wrong and missed labels are counted.
         """
         return mark_predicted_labels(self.candidates.ids, self.values, self.probabilistic)
 
@@ -73,47 +85,44 @@ class EvaluatedPredictions:
 
     @cached_property
     def answer(self) -> Ranked | None:
-        """As many candidates as the model finds right; None where it says nothing of that."""
+        """Candidates that the model takes to be right; None where it does not decide that."""
         if self.probabilistic:
-            return replace(self.candidates, amounts=count_fitting_labels(self.values))
-        if self.zero_decides:
-            return replace(self.candidates, amounts=np.count_nonzero(self.values > 0, axis=1))
-        return None
+            lengths = count_fitting_labels(self.values)
+        elif self.zero_decides:
+            lengths = np.count_nonzero(self.values > 0, axis=1)
+        else:
+            return None
+        return replace(self.candidates, answer_lengths=lengths)
 
-    def _of_answer(self) -> list[NamedMetric]:
+    def _list_answer_metrics(self) -> list[NamedMetric]:
         return list_answer_metrics("fit" if self.probabilistic else "above-0")
 
     def metrics(self) -> dict[str, float]:
-        """All metrics by name."""
-        at_places = sorted(list_order_metrics(self.order), key=lambda entry: entry[2])
-        metrics = compute_metrics(self.order, at_places) | compute_metrics(
-            self.candidates, list_candidate_metrics()
-        )
-        return (
-            metrics
-            if self.answer is None
-            else metrics | compute_metrics(self.answer, self._of_answer())
-        )
+        """Compute all metrics by name, those of the order by cut-off."""
+        by_cutoff = sorted(list_order_metrics(self.order), key=lambda named: named.k)
+        metrics = compute_metrics(self.order, by_cutoff)
+        metrics |= compute_metrics(self.candidates, list_candidate_metrics())
+        if self.answer is not None:
+            metrics |= compute_metrics(self.answer, self._list_answer_metrics())
+        return metrics
 
     def samples(self) -> dict[str, np.ndarray]:
-        """Metrics of instances drawn with replacement, (RESAMPLES,) by name; the same draws for all
-        models.
+        """Compute metrics of instances drawn with replacement: (RESAMPLES,) by name.
+
+        The draws are the same for all models.
         """
-        samples = resample_metrics(self.order, list_order_metrics(self.order)) | resample_metrics(
-            self.candidates, list_candidate_metrics()
-        )
-        return (
-            samples
-            if self.answer is None
-            else samples | resample_metrics(self.answer, self._of_answer())
-        )
+        samples = resample_metrics(self.order, list_order_metrics(self.order))
+        samples |= resample_metrics(self.candidates, list_candidate_metrics())
+        if self.answer is not None:
+            samples |= resample_metrics(self.answer, self._list_answer_metrics())
+        return samples
 
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """Intervals of the metrics that have them."""
+        """Compute the intervals of the metrics that have them."""
         return {name: resampling.interval(values) for name, values in self.samples().items()}
 
     def keep_labelled(self) -> Self:
-        """The instances that have labels, known to the model or not."""
+        """Select the instances that have labels, known to the model or not."""
         rows = np.flatnonzero(self.n_true > 0)
         return replace(
             self,
@@ -124,23 +133,28 @@ class EvaluatedPredictions:
         )
 
 
-def compute_metrics(ranked: Ranked, entries: list[NamedMetric]) -> dict[str, float]:
-    """Metrics of ranked labels by name."""
-    return {name: metric.value(ranked, k) for name, metric, k in entries}
+def compute_metrics(ranked: Ranked, metrics: list[NamedMetric]) -> dict[str, float]:
+    """Compute metrics of ranked labels, by name."""
+    return {name: metric.value(ranked, k) for name, metric, k in metrics}
 
 
-def resample_metrics(ranked: Ranked, entries: list[NamedMetric]) -> dict[str, np.ndarray]:
-    """Metrics of ranked labels that have intervals, on samples of the instances, (RESAMPLES,) by
-    name.
-    """
-    sampled = [
-        (name, *metric.each(ranked, k)) for name, metric, k in entries if metric.each is not None
-    ]
-    names, gains, best = zip(*sampled, strict=True)
+def resample_metrics(ranked: Ranked, metrics: list[NamedMetric]) -> dict[str, np.ndarray]:
+    """Compute the metrics that have intervals on samples of the instances: (RESAMPLES,) by name."""
+    names = []
+    gains = []
+    best = []
+    for name, metric, k in metrics:
+        if metric.per_instance is not None:
+            gains_of_instances, best_of_instances = metric.per_instance(ranked, k)
+            names.append(name)
+            gains.append(gains_of_instances)
+            best.append(best_of_instances)
     samples = resampling.resample(np.stack(gains, axis=1), np.stack(best, axis=1))
     return dict(zip(names, samples.T, strict=True))
 
 
 def describe_predicted_labels(probabilistic: bool, k: int = FIRST_LABELS) -> str:
-    """Name the labels of each record that count as predicted, of k ranked ones."""
-    return "the labels that fit" if probabilistic else f"the first {min(FIRST_LABELS, k)} labels"
+    """Describe the labels of each record that count as predicted, of k ranked ones."""
+    if probabilistic:
+        return "the labels that fit"
+    return f"the first {min(FIRST_LABELS, k)} labels"

@@ -1,5 +1,6 @@
-"""What is measured of ranked labels: each metric is one entry, and files, tables and pages follow
-from the list.
+"""Metrics of ranked labels.
+
+Each metric is one entry of a list, from which files, tables and pages follow.
 """
 
 import re
@@ -10,79 +11,86 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.ranking import Ranked, ratio
+from ovaflow.evaluation.ranking import InstanceSums, Ranked, ratio
 
 CUTOFFS = (1, 3, 5)
-"""Places k at which metrics are taken, besides the number of predicted labels."""
+"""Cut-offs k of metrics, in addition to the number of predicted labels."""
 
-ORDER = "order"
-CANDIDATES = "candidates"
-ANSWER = "answer"
+ORDER_SCOPE = "order"
+CANDIDATES_SCOPE = "candidates"
+ANSWER_SCOPE = "answer"
 
 ANSWER_KINDS = ("fit", "above-0")
-"""How the names of an answer's metrics end: its labels are those that fit, or those with scores
-above 0.
+"""Endings of the names of an answer's metrics.
+
+The labels of an answer are those that fit, or those with scores above 0.
 """
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure of how good ranked labels are.
+    """A figure of the quality of ranked labels.
 
     Parameters
     ----------
     name : str
-        Before ``@k``, or ``-fit`` and the like, where it has such an end.
+        Name without ``@k``, ``-fit`` and the like.
     sentence : str
-        What it is, for people.
+        Explanation for people.
     formula : str
         The same in the notation of the reference page.
-    each, whole : callable, optional
-        One of them, a function of :class:`ovaflow.evaluation.ranking.Ranked` and k: what each
-        instance adds to two sums whose ratio is the metric, two arrays (n,), so that it has
-        intervals; or the metric itself.
-    of : {"order", "candidates", "answer"}
-        Of the first k labels, of all candidates, or of the labels of an answer.
+    per_instance, overall : callable, optional
+        One of them, a function of :class:`ovaflow.evaluation.ranking.Ranked` and k: it returns what
+        each instance adds to two sums whose ratio is the metric, two arrays (n,), so that the
+        metric has intervals; or the metric itself.
+    scope : {"order", "candidates", "answer"}
+        Measures the first k labels, all candidates, or the labels of an answer.
     unit : {"fraction", "labels"}
         Fractions are in [0, 1].
     larger_is_better : bool or None
-        None where neither is.
+        None where neither is better.
     by_propensity : bool
         Whether it needs the propensities of labels.
-    first : tuple of str
+    report_names : tuple of str
         Names under which it is in the tables that a report begins with.
-    brief, card : tuple of str
-        The same for lists of runs, and for model cards besides these.
+    list_names : tuple of str
+        Names under which it is in lists of runs.
+    card_names : tuple of str
+        Names under which it is in model cards, in addition to ``report_names``.
     hub : str
-        What hubs of models call it.
+        Name of the metric on hubs of models.
     """
 
     name: str
     sentence: str
     formula: str = ""
-    each: Callable[[Ranked, int], tuple[np.ndarray, np.ndarray]] | None = None
-    whole: Callable[[Ranked, int], float] | None = None
-    of: str = ORDER
+    per_instance: Callable[[Ranked, int], InstanceSums] | None = None
+    overall: Callable[[Ranked, int], float] | None = None
+    scope: str = ORDER_SCOPE
     unit: str = "fraction"
     larger_is_better: bool | None = True
     by_propensity: bool = False
-    first: tuple[str, ...] = ()
-    run_list_names: tuple[str, ...] = ()
-    card: tuple[str, ...] = ()
+    report_names: tuple[str, ...] = ()
+    list_names: tuple[str, ...] = ()
+    card_names: tuple[str, ...] = ()
     hub: str = ""
 
     def value(self, ranked: Ranked, k: int = 0) -> float:
-        """The metric of ranked labels."""
-        if self.each is not None:
-            gains, best = self.each(ranked, k)
+        """Compute the metric of ranked labels."""
+        if self.per_instance is not None:
+            gains, best = self.per_instance(ranked, k)
             return ratio(gains.sum(), best.sum())
-        assert self.whole is not None
-        return self.whole(ranked, k)
+        assert self.overall is not None
+        return self.overall(ranked, k)
 
     @property
     def title(self) -> str:
-        """Its name where no place or answer is meant."""
-        return {ORDER: f"{self.name}@k", ANSWER: f"{self.name} fit"}.get(self.of, self.name)
+        """Name of the metric without a certain cut-off or kind of answer."""
+        if self.scope == ORDER_SCOPE:
+            return f"{self.name}@k"
+        if self.scope == ANSWER_SCOPE:
+            return f"{self.name} fit"
+        return self.name
 
 
 METRICS = [
@@ -91,8 +99,8 @@ METRICS = [
         "share of true labels among the k labels predicted for an instance",
         r"\frac{1}{nk} \sum_i \sum_{r \le k} h_{ir}",
         ranking.precision,
-        first=("P@1", "P@3", "P@5"),
-        run_list_names=("P@1", "P@5"),
+        report_names=("P@1", "P@3", "P@5"),
+        list_names=("P@1", "P@5"),
         hub="precision",
     ),
     Metric(
@@ -101,7 +109,7 @@ METRICS = [
         r"\frac{1}{n'} \sum_i \frac{\sum_{r \le k} h_{ir} / \log_2(r+1)}"
         r"{\sum_{r \le \min(k, \lvert Y_i \rvert)} 1 / \log_2(r+1)}",
         ranking.ndcg,
-        first=("nDCG@5",),
+        report_names=("nDCG@5",),
         hub="ndcg",
     ),
     Metric(
@@ -109,7 +117,7 @@ METRICS = [
         "share of an instance’s true labels that are among the first k predictions",
         r"\frac{1}{n'} \sum_i \frac{1}{\lvert Y_i \rvert} \sum_{r \le k} h_{ir}",
         ranking.recall,
-        card=("recall@5",),
+        card_names=("recall@5",),
         hub="recall",
     ),
     Metric(
@@ -119,33 +127,33 @@ METRICS = [
         r"{\sum_i \max_{S \subseteq Y_i, \lvert S \rvert \le k} \sum_{j \in S} 1 / p_j}",
         ranking.propensity_scored_precision,
         by_propensity=True,
-        first=("PSP@5",),
+        report_names=("PSP@5",),
         hub="precision",
     ),
     Metric(
         "PSnDCG",
         "like PSP@k, each term divided by log2(r + 1) and by the instance’s best DCG@k",
-        whole=ranking.propensity_scored_ndcg,
+        overall=ranking.propensity_scored_ndcg,
         by_propensity=True,
     ),
     Metric(
         "coverage",
         "share of the labels in the test set that are hit at least once",
-        whole=ranking.coverage,
+        overall=ranking.coverage,
     ),
     Metric(
         "macro-F1",
         "harmonic mean of precision and recall of each label, mean over labels: all count alike",
         r"\frac{1}{l'} \sum_j \frac{2 t_j}{q_j + m_j}",
-        whole=ranking.macro_f1,
-        card=("macro-F1@5",),
+        overall=ranking.macro_f1,
+        card_names=("macro-F1@5",),
         hub="f1",
     ),
     Metric(
         "micro-F1",
         "harmonic mean of precision and recall over all (instance, label) pairs",
         r"\frac{2 \sum_j t_j}{\sum_j (q_j + m_j)}",
-        whole=ranking.micro_f1,
+        overall=ranking.micro_f1,
     ),
     Metric(
         "LRAP",
@@ -153,43 +161,43 @@ METRICS = [
         "mean over the labels of an instance, then over instances",
         r"\frac{1}{n''} \sum_i \frac{1}{\sum_r h_{ir}} \sum_r h_{ir} \frac{\sum_{s \le r} h_{is}}{r}",
         ranking.label_ranking_average_precision,
-        of=CANDIDATES,
+        scope=CANDIDATES_SCOPE,
     ),
     Metric(
         "coverage-error",
         "how many candidates one reads until all true labels among them are seen, mean over instances",
         r"\frac{1}{n''} \sum_i \max \{ r : h_{ir} = 1 \}",
         ranking.coverage_error,
-        of=CANDIDATES,
+        scope=CANDIDATES_SCOPE,
         unit="labels",
         larger_is_better=False,
     ),
     Metric(
         "P",
         "share of right labels in an answer, mean over instances; an empty answer has 0",
-        each=ranking.make_answer_metric("P"),
-        of=ANSWER,
+        per_instance=ranking.make_answer_metric("P"),
+        scope=ANSWER_SCOPE,
     ),
     Metric(
         "R",
         "share of an instance’s true labels in an answer, mean over instances",
-        each=ranking.make_answer_metric("R"),
-        of=ANSWER,
+        per_instance=ranking.make_answer_metric("R"),
+        scope=ANSWER_SCOPE,
     ),
     Metric(
         "F1",
         "harmonic mean of precision and recall of the labels of an answer, mean over instances",
-        each=ranking.make_answer_metric("F1"),
-        of=ANSWER,
-        first=("F1-fit",),
-        run_list_names=("F1-fit", "F1-above-0"),
+        per_instance=ranking.make_answer_metric("F1"),
+        scope=ANSWER_SCOPE,
+        report_names=("F1-fit",),
+        list_names=("F1-fit", "F1-above-0"),
         hub="f1",
     ),
     Metric(
         "labels",
         "number of labels of an answer, mean over instances",
-        each=ranking.make_answer_metric("labels"),
-        of=ANSWER,
+        per_instance=ranking.make_answer_metric("labels"),
+        scope=ANSWER_SCOPE,
         unit="labels",
         larger_is_better=None,
     ),
@@ -198,28 +206,49 @@ METRICS = [
 
 
 class NamedMetric(NamedTuple):
-    """A metric as files have it."""
+    """A metric with its name in files."""
 
-    name: str  # with its place or the kind of answer, such as ``P@5``
+    name: str  # with its cut-off or the kind of answer, such as ``P@5``
     metric: Metric
-    k: int  # 0 where it has no place
+    k: int  # 0 where it has no cut-off
+
+
+_NAME = re.compile(
+    rf"(?P<order>.+)@(?P<k>\d+)|(?P<answer>.+)-({'|'.join(ANSWER_KINDS)})|(?P<plain>.+)"
+)
+"""Names of the metrics of each scope."""
 
 
 def find_metric(name: str) -> tuple[Metric, int] | None:
-    """The metric of a name such as ``P@5`` or ``F1-fit``, and its place, 0 for none; None for other
-    figures.
+    """Find the metric of a name such as ``P@5`` or ``F1-fit``, and its cut-off, 0 for none.
+
+    Returns None for the names of other figures.
     """
-    found = re.fullmatch(rf"(.+)@(\d+)|(.+)-({'|'.join(ANSWER_KINDS)})|(.+)", name)
-    if found is None:
+    parts = _NAME.fullmatch(name)
+    if parts is None:
         return None
-    at_k, place, of_answer, _, plain = found.groups()
-    wanted = (ORDER, at_k) if at_k else (ANSWER, of_answer) if of_answer else (CANDIDATES, plain)
-    metric = next((each for each in METRICS if (each.of, each.name) == wanted), None)
-    return None if metric is None else (metric, int(place or 0))
+    k = 0
+    if parts["order"]:
+        wanted = (ORDER_SCOPE, parts["order"])
+        k = int(parts["k"])
+    elif parts["answer"]:
+        wanted = (ANSWER_SCOPE, parts["answer"])
+    else:
+        wanted = (CANDIDATES_SCOPE, parts["plain"])
+    for metric in METRICS:
+        if (metric.scope, metric.name) == wanted:
+            return metric, k
+    return None
 
 
 def get_metric(name: str) -> tuple[Metric, int]:
-    """As :func:`find_metric`, of a name that there is."""
+    """Get the metric of a name and its cut-off, see :func:`find_metric`.
+
+    Raises
+    ------
+    KeyError
+        There is no such metric.
+    """
     found = find_metric(name)
     if found is None:
         raise KeyError(name)
@@ -227,85 +256,104 @@ def get_metric(name: str) -> tuple[Metric, int]:
 
 
 def compute_metric(name: str, ranked: Ranked) -> float:
-    """The metric of a name, of ranked labels."""
+    """Compute the metric of a name for ranked labels."""
     metric, k = get_metric(name)
     return metric.value(ranked, k)
 
 
 def compute_instance_scores(name: str, ranked: Ranked) -> np.ndarray:
-    """What each instance has of a metric, float64 (n,); their mean is the metric."""
+    """Compute the contributions of instances to a metric: float64 (n,), whose mean is the metric."""
     metric, k = get_metric(name)
-    assert metric.each is not None
-    gains, best = metric.each(ranked, k)
+    assert metric.per_instance is not None
+    gains, best = metric.per_instance(ranked, k)
     return gains / (best.mean() or 1)
 
 
 def is_metric(name: str) -> bool:
-    """Whether a figure is a metric of quality, no time or size."""
+    """Tell whether a figure is a metric of quality, not a time or size."""
     return find_metric(name) is not None
 
 
 def report_metric_names() -> list[str]:
-    """Names of the metrics that a report begins with."""
-    return [name for metric in METRICS for name in metric.first]
+    """List the names of the metrics that a report begins with."""
+    names: list[str] = []
+    for metric in METRICS:
+        names += metric.report_names
+    return names
 
 
 def run_list_metric_names() -> list[str]:
-    """Names of the metrics that lists of runs have."""
-    return [name for metric in METRICS for name in metric.run_list_names]
+    """List the names of the metrics in lists of runs."""
+    names: list[str] = []
+    for metric in METRICS:
+        names += metric.list_names
+    return names
 
 
 def model_card_metric_names() -> list[str]:
-    """Names of the metrics that model cards have."""
-    return [name for metric in METRICS for name in (*metric.first, *metric.card)]
+    """List the names of the metrics in model cards."""
+    names: list[str] = []
+    for metric in METRICS:
+        names += metric.report_names
+        names += metric.card_names
+    return names
 
 
 def find_cutoffs(most: int) -> list[int]:
-    """1, 3 and 5, as far as there are so many labels."""
+    """Find the cut-offs 1, 3 and 5 that are at most the number of labels."""
     return [k for k in CUTOFFS if k <= most]
 
 
 def find_default_cutoffs(ranked: Ranked) -> list[int]:
-    """1, 3, 5 and the number of predicted labels, as far as there are so many, and these are not
-    all labels.
+    """Find the cut-offs 1, 3 and 5 up to the number K of predicted labels, and K itself.
+
+    K is left out where all labels are predicted.
     """
-    predicted = ranked.ids.shape[1]
-    further = [predicted] if predicted < ranked.Y.n_columns else []
-    return sorted({*find_cutoffs(ranked.most), *further})
+    cutoffs = set(find_cutoffs(ranked.max_predicted))
+    n_predicted = ranked.ids.shape[1]
+    if n_predicted < ranked.Y.n_columns:
+        cutoffs.add(n_predicted)
+    return sorted(cutoffs)
 
 
-def list_order_metrics(ranked: Ranked, places: Iterable[int] | None = None) -> list[NamedMetric]:
-    """The metrics of the order of labels at some places, with their names and places."""
-    chosen = find_default_cutoffs(ranked) if places is None else places
-    return [
-        NamedMetric(f"{metric.name}@{k}", metric, k)
-        for metric in METRICS
-        if metric.of == ORDER
-        for k in chosen
-    ]
+def list_order_metrics(ranked: Ranked, cutoffs: Iterable[int] | None = None) -> list[NamedMetric]:
+    """List the metrics of the order of labels at some cut-offs."""
+    chosen = find_default_cutoffs(ranked) if cutoffs is None else list(cutoffs)
+    metrics = []
+    for metric in METRICS:
+        if metric.scope == ORDER_SCOPE:
+            metrics += [NamedMetric(f"{metric.name}@{k}", metric, k) for k in chosen]
+    return metrics
 
 
 def list_candidate_metrics() -> list[NamedMetric]:
-    """The metrics of candidates."""
-    return [NamedMetric(metric.name, metric, 0) for metric in METRICS if metric.of == CANDIDATES]
+    """List the metrics of candidates."""
+    return [
+        NamedMetric(metric.name, metric, 0)
+        for metric in METRICS
+        if metric.scope == CANDIDATES_SCOPE
+    ]
 
 
 def list_answer_metrics(kind: str) -> list[NamedMetric]:
-    """The metrics of answers of a kind, see :data:`ANSWERS`."""
+    """List the metrics of answers of a kind, see :data:`ANSWER_KINDS`."""
     return [
-        NamedMetric(f"{metric.name}-{kind}", metric, 0) for metric in METRICS if metric.of == ANSWER
+        NamedMetric(f"{metric.name}-{kind}", metric, 0)
+        for metric in METRICS
+        if metric.scope == ANSWER_SCOPE
     ]
 
 
 def list_labelled_file_metrics(ranked: Ranked) -> list[NamedMetric]:
-    """The metrics of a labelled file: those that a report begins with and those of candidates, with
-    intervals.
+    """List the metrics of a labelled file.
+
+    They are those with intervals that a report begins with, and those of candidates.
     """
-    chosen = [*list_order_metrics(ranked, find_cutoffs(ranked.most)), *list_candidate_metrics()]
+    cutoffs = find_cutoffs(ranked.max_predicted)
     shown = []
-    for named in chosen:
+    for named in [*list_order_metrics(ranked, cutoffs), *list_candidate_metrics()]:
         metric = named.metric
-        has_place = metric.of == CANDIDATES or named.name in metric.first
-        if has_place and metric.each is not None and not metric.by_propensity:
+        is_shown = metric.scope == CANDIDATES_SCOPE or named.name in metric.report_names
+        if is_shown and metric.per_instance is not None and not metric.by_propensity:
             shown.append(named)
     return shown

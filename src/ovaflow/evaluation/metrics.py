@@ -1,113 +1,164 @@
 """All metrics of a run as one flat table."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.evaluation.measured import EvaluatedPredictions, compute_metrics
 from ovaflow.evaluation.metric import find_cutoffs, list_order_metrics
 from ovaflow.evaluation.ranking import Ranked, precision_of_hits
 from ovaflow.evaluation.single_label import has_one_label, single_label_metrics
+from ovaflow.model.model_file import Model
+from ovaflow.model.training_file import Training
+from ovaflow.prediction.predictions import PredictedLabels, Predictions
+from ovaflow.settings.train import Propensities
+from ovaflow.sparse.csr import CSR
 
 SUMMED_STATISTICS = ("newton_steps", "cg_steps")
 """Statistics whose sums over labels are metrics, if the method has them."""
 
 
-def compute_ranking_metrics(ids, Y, inverse, places=None):
-    """Every metric of the order of labels at some places, by default 1, 3, 5 and all, by names such
-    as ``P@5``.
+def compute_ranking_metrics(
+    ids: np.ndarray,
+    Y: CSR,
+    inverse_propensity: np.ndarray,
+    cutoffs: Iterable[int] | None = None,
+) -> dict[str, float]:
+    """Compute every metric of the order of labels, by names such as ``P@5``.
+
+    Parameters
+    ----------
+    ids : int (n, K)
+        Ranked labels, the best first; -1 where there is none.
+    Y : CSR
+        True labels (n, l).
+    inverse_propensity : float64 (l,)
+    cutoffs : iterable of int, optional
+        By default 1, 3, 5 and K.
     """
-    ranked = Ranked(ids, Y, inverse)
-    return compute_metrics(
-        ranked, sorted(list_order_metrics(ranked, places), key=lambda entry: entry[2])
+    ranked = Ranked(ids, Y, inverse_propensity)
+    by_cutoff = sorted(list_order_metrics(ranked, cutoffs), key=lambda named: named.k)
+    return compute_metrics(ranked, by_cutoff)
+
+
+def measure(
+    predictions: Predictions, dataset: Dataset, model: Model, propensities: Propensities
+) -> EvaluatedPredictions:
+    """Join the predictions of a model for the test instances and their labels."""
+    predictions.require(dataset=dataset, model=model)
+    inverse_propensity = dataset.inverse_propensity(
+        propensities.propensity_a, propensities.propensity_b
+    )
+    return EvaluatedPredictions.from_predictions(
+        predictions, dataset.test.Y, inverse_propensity, zero_decides=model.zero_decides
     )
 
 
-def measure(predictions, dataset, model, propensities):
-    """What a model predicted for the test instances, beside their labels."""
-    predictions.require(dataset=dataset, model=model)
-    inverse = dataset.inverse_propensity(propensities.propensity_a, propensities.propensity_b)
-    return EvaluatedPredictions.of(predictions, dataset.test.Y, inverse, model.zero_decides)
-
-
-def evaluate(measured, predictions, dataset, model, training):
-    """Metrics, sizes and times of a run, flat and JSON-able; fractions in [0, 1]."""
+def evaluate(
+    measured: EvaluatedPredictions,
+    predictions: Predictions,
+    dataset: Dataset,
+    model: Model,
+    training: Training,
+) -> dict[str, Any]:
+    """Compute metrics, sizes and times of a run as one table for JSON; fractions are in [0, 1]."""
     require_matching_training(model, training)
-    metrics = _quality(measured, predictions)
-    labels_per_instance = measured.order.positives
+    table: dict[str, Any] = _measure_quality(measured, predictions)
     if has_one_label(dataset):
-        metrics |= single_label_metrics(measured, dataset)
+        table |= single_label_metrics(measured, dataset)
     if dataset.test.twins is not None:
-        metrics |= _without_near_twins(measured.order, dataset.test.twins)
-    dev = {}
-    # without labels its figures would mean nothing
-    if dataset.dev is not None and len(dataset.dev.Y.indices):
-        dev["dev"] = _on_dev(
-            predictions.dev, dataset.dev.Y, measured.order.inverse, model.zero_decides
-        )
-    return metrics | {
-        "intervals": measured.intervals(),
-        "train_seconds": training.core_seconds,
-        "train_peak_rss_bytes": training.peak_rss_bytes,
-        **{
-            name: int(training.statistics[name].sum())
-            for name in SUMMED_STATISTICS
-            if name in training.statistics
-        },
-        "predict_seconds": predictions.seconds,
-        "predict_threads": predictions.threads,
-        "model_bytes": model.path.stat().st_size,
-        "nonzeros": model.nonzeros,
+        table |= _measure_without_near_twins(measured.order, dataset.test.twins)
+    table["intervals"] = measured.intervals()
+    table |= _measure_cost(predictions, model, training)
+    positives = measured.order.positives
+    table |= {
         "features": model.n_features,
         "labels": model.n_labels,
         "labels_trained": int(model.trained.sum()),
-        "instances": len(labels_per_instance),
-        "instances_without_labels": int((labels_per_instance == 0).sum()),
-        "top_k": measured.order.most,
-        **dev,
+        "instances": len(positives),
+        "instances_without_labels": int((positives == 0).sum()),
+        "top_k": measured.order.max_predicted,
     }
+    # without labels the figures of the dev part would mean nothing
+    if dataset.dev is not None and len(dataset.dev.Y.indices):
+        on_dev = EvaluatedPredictions.from_predictions(
+            predictions.dev,
+            dataset.dev.Y,
+            measured.order.inverse_propensity,
+            zero_decides=model.zero_decides,
+        )
+        table["dev"] = _measure_dev(on_dev, predictions.dev)
+    return table
 
 
-def _quality(measured, predictions):
-    metrics = measured.metrics()
+def _measure_quality(
+    measured: EvaluatedPredictions, predictions: Predictions | PredictedLabels
+) -> dict[str, Any]:
+    """Compute all metrics, and those of the first stage if there is a second one."""
+    metrics: dict[str, Any] = {**measured.metrics()}
     if predictions.ranking is not None:
-        first_ids = predictions.ranking.first_ids[:, : measured.order.most]
+        order = measured.order
+        first_ids = predictions.ranking.first_ids[:, : order.max_predicted]
         metrics["first_stage"] = compute_ranking_metrics(
-            first_ids, measured.order.Y, measured.order.inverse
+            first_ids, order.Y, order.inverse_propensity
         )
     return metrics
 
 
-def _on_dev(predictions, Y, inverse, zero_decides):
-    """What is measured on the dev part."""
-    measured = EvaluatedPredictions.of(predictions, Y, inverse, zero_decides)
-    return _quality(measured, predictions) | {
-        "intervals": measured.intervals(),
-        "instances": Y.n_rows,
-        "instances_without_labels": int(np.count_nonzero(measured.order.positives == 0)),
+def _measure_cost(predictions: Predictions, model: Model, training: Training) -> dict[str, Any]:
+    """Collect times of training and prediction, and the size of the model."""
+    sums = {}
+    for name in SUMMED_STATISTICS:
+        if name in training.statistics:
+            sums[name] = int(training.statistics[name].sum())
+    return {
+        "train_seconds": training.core_seconds,
+        "train_peak_rss_bytes": training.peak_rss_bytes,
+        **sums,
+        "predict_seconds": predictions.seconds,
+        "predict_threads": predictions.threads,
+        "model_bytes": model.path.stat().st_size,
+        "nonzeros": model.nonzeros,
     }
 
 
-def prefix_dev_figures(figures):
-    """Figures on the dev part, ``dev P@1`` and the like; empty where there are none."""
+def _measure_dev(measured: EvaluatedPredictions, predictions: PredictedLabels) -> dict[str, Any]:
+    """Compute the figures of the dev part."""
+    positives = measured.order.positives
+    return _measure_quality(measured, predictions) | {
+        "intervals": measured.intervals(),
+        "instances": len(positives),
+        "instances_without_labels": int(np.count_nonzero(positives == 0)),
+    }
+
+
+def prefix_dev_figures(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Name figures of the dev part ``dev P@1`` and the like."""
     return {f"dev {name}": value for name, value in figures.items()}
 
 
-def _without_near_twins(ranked, twins):
-    """P@k of test instances without a near twin in training, and how many have one."""
+def _measure_without_near_twins(ranked: Ranked, twins: np.ndarray) -> dict[str, Any]:
+    """Compute P@k of test instances without a near twin in training, and count the others."""
     hits = ranked.hits[~twins]
-    precisions = {f"P@{k}": precision_of_hits(hits, k) for k in find_cutoffs(ranked.most)}
+    precisions = {}
+    for k in find_cutoffs(ranked.max_predicted):
+        precisions[f"P@{k}"] = precision_of_hits(hits, k)
     return {
         "instances_with_near_twin": int(np.count_nonzero(twins)),
         "without_near_twins": precisions,
     }
 
 
-def require_matching_training(model, training) -> None:
+def require_matching_training(model: Model, training: Training) -> None:
     """Refuse statistics of a training on other data or with other settings."""
     settings = model.parameters.get("train", {})
-    differing = [
-        name for name, value in training.parameters.items() if settings.get(name, value) != value
-    ]
+    differing = []
+    for name, value in training.parameters.items():
+        if settings.get(name, value) != value:
+            differing.append(name)
     if differing or training.inputs.get("dataset") not in (None, model.inputs.get("dataset")):
         other = f"with another {differing[0]}" if differing else "on another dataset"
         message = f"the statistics are from a training {other}"

@@ -1,13 +1,14 @@
-"""Figures of models on the same labelled records, and how much of a difference is chance."""
+"""Comparison of models on the same labelled records, and the role of chance in differences."""
 
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ovaflow.evaluation import ranking
+from ovaflow.evaluation.measured import EvaluatedPredictions
 from ovaflow.evaluation.metric import find_cutoffs, list_labelled_file_metrics
-from ovaflow.evaluation.ranking import ratio
+from ovaflow.evaluation.ranking import InstanceSums, ratio
 from ovaflow.evaluation.resampling import interval, interval_of_difference, resample
 
 COMPARED_FIGURES = {"P@1": "P@1", "P@5": "P@5", "F1": "F1 of labels that fit"}
@@ -16,150 +17,192 @@ COMPARED_FIGURES = {"P@1": "P@1", "P@5": "P@5", "F1": "F1 of labels that fit"}
 MIN_BOOTSTRAP_RECORDS = 30
 """Fewest records for which the intervals of a bootstrap are wide enough."""
 
+MAX_CHANGED_LABELS = 10
+"""Most labels that are listed of each end of those that changed most."""
+
+_MODEL_COLUMNS = ("predicted", "precision", "recall", "F1")
+"""Columns of each model in a table of labels."""
+
 
 class Difference(NamedTuple):
-    """How much a model's figure exceeds another model's."""
+    """Difference of a model's figure from another model's."""
 
     difference: float
     low: float  # with high: the interval of the bootstrap
     high: float
-    better: int  # records in which it is better
+    better: int  # number of records in which it is better
     worse: int
 
     @property
-    def verdict(self):
+    def verdict(self) -> str:
+        """Judgement of the difference in words."""
         if self.low <= 0 <= self.high:
             return "may be chance"
         return "better" if self.low > 0 else "worse"
 
     @property
-    def entry(self):
+    def entry(self) -> dict[str, Any]:
+        """The difference and its verdict, for JSON."""
         return self._asdict() | {"verdict": self.verdict}
 
 
 class Figures(NamedTuple):
-    """Figures of a model by name, of the records with labels, known to it or not."""
+    """Figures of a model by name, for the records with labels, known to it or not."""
 
-    records: dict  # what each record adds to two sums, whose ratio is the figure: two arrays (m,)
-    samples: dict  # the figures on the bootstrap's samples of the records, float64 (RESAMPLES,)
+    records: dict[str, InstanceSums]  # what each record adds to two sums, whose ratio is the figure
+    # the figures on the bootstrap's samples of the records, float64 (RESAMPLES,)
+    samples: dict[str, np.ndarray]
 
     @classmethod
-    def of(cls, measured):
-        records = _of_records(measured.keep_labelled())
-        gains, best = (np.column_stack(part) for part in zip(*records.values(), strict=True))
-        return cls(records, dict(zip(records, resample(gains, best).T, strict=True)))
+    def from_measured(cls, measured: EvaluatedPredictions) -> "Figures":
+        """Compute the figures of the records that have labels."""
+        records = _compute_record_figures(measured.keep_labelled())
+        gains = np.column_stack([gains for gains, _ in records.values()])
+        best = np.column_stack([best for _, best in records.values()])
+        samples = resample(gains, best)
+        return cls(records, dict(zip(records, samples.T, strict=True)))
 
     @property
-    def n_records(self):
+    def n_records(self) -> int:
+        """Number of records with labels."""
         gains, _ = next(iter(self.records.values()))
         return len(gains)
 
     @property
-    def means(self):
+    def means(self) -> dict[str, float]:
+        """The figures by name."""
         return {
             name: ratio(gains.sum(), best.sum()) for name, (gains, best) in self.records.items()
         }
 
     @property
-    def intervals(self):
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """Intervals of the figures by name."""
         return {name: interval(values) for name, values in self.samples.items()}
 
-    def compute_differences(self, other):
-        """The :class:`Difference` in each figure that both models have."""
+    def compute_differences(self, other: "Figures") -> dict[str, Difference]:
+        """Compute the difference from another model in each figure that both have."""
         differences = {}
         for name in COMPARED_FIGURES.values():
             if name in self.records and name in other.records:
-                # of means: each record counts as one
-                gains = self.records[name][0] - other.records[name][0]
-                bounds = interval_of_difference(self.samples[name], other.samples[name])
-                changes = int((gains > 0).sum()), int((gains < 0).sum())
-                differences[name] = Difference(float(gains.mean()), *bounds, *changes)
+                # compared figures are means, in which each record counts as one
+                own_gains, _ = self.records[name]
+                other_gains, _ = other.records[name]
+                gains = own_gains - other_gains
+                low, high = interval_of_difference(self.samples[name], other.samples[name])
+                differences[name] = Difference(
+                    difference=float(gains.mean()),
+                    low=low,
+                    high=high,
+                    better=int((gains > 0).sum()),
+                    worse=int((gains < 0).sum()),
+                )
         return differences
 
 
-MAX_CHANGED_LABELS = 10
-"""Labels that are listed of those that changed most."""
-_OF_A_MODEL = ("predicted", "precision", "recall", "F1")
+def _compute_record_figures(measured: EvaluatedPredictions) -> dict[str, InstanceSums]:
+    """Compute what each record with labels adds to the two sums of each figure."""
+    ranked = measured.candidates
+    hits = ranked.hits
+    n_true = measured.n_true
+    ones = np.ones(len(n_true))
+    figures: dict[str, InstanceSums] = {}
+    for k in find_cutoffs(ranked.Y.n_columns):
+        figures[f"P@{k}"] = (hits[:, :k].sum(axis=1) / k, ones)
+    figures["recall@5 of all labels"] = (hits[:, :5].sum(axis=1) / n_true, ones)
+    for name, metric, k in list_labelled_file_metrics(ranked):
+        if name not in figures:
+            figures[name] = metric.per_instance(ranked, k)
+    if measured.probabilistic:
+        fit = ranking.compute_answer_figures(hits, measured.answer.answer_lengths, n_true)
+        figures["F1 of labels that fit"] = (fit["F1"], ones)
+        figures["precision of labels that fit"] = (fit["P"], ones)
+        figures["recall of labels that fit"] = (fit["R"], ones)
+    return figures
 
 
-def merge_label_entries(entries_of_models):
-    """What :func:`by_label` gives of each model, by its name, as one table by URI or name of the
-    label: its rows.
+LabelEntries = Mapping[int, Mapping[str, Any]]
+"""Result of :func:`ovaflow.evaluation.labelled_file.measure_by_label`."""
+
+
+def merge_label_entries(entries_of_models: Mapping[str, LabelEntries]) -> list[dict[str, Any]]:
+    """Merge the entries of labels of each model, by its name, into rows of one table.
+
+    Labels of models are the same if they have the same URI, or else the same name.
     """
-    rows = {}
+    rows: dict[str, dict[str, Any]] = {}
     for model, entries in entries_of_models.items():
         for entry in entries.values():
             key = entry.get("uri") or entry["label"]
-            row = rows.setdefault(
-                key, {"label": entry["label"], "uri": entry.get("uri", ""), "positives": 0}
-            )
+            new_row = {"label": entry["label"], "uri": entry.get("uri", ""), "positives": 0}
+            row = rows.setdefault(key, new_row)
             row["positives"] = max(row["positives"], int(entry["positives"]))
-            row[model] = {name: entry[name] for name in _OF_A_MODEL}
+            row[model] = {name: entry[name] for name in _MODEL_COLUMNS}
     return list(rows.values())
 
 
-def tabulate_label_comparison(entries_of_models):
-    """Head and rows of a table of labels; with several models each has its columns. 0 / 0 is empty."""
+def tabulate_label_comparison(
+    entries_of_models: Mapping[str, LabelEntries],
+) -> Iterator[list[Any]]:
+    """Yield the head and rows of a table of labels.
+
+    With several models each has its columns. A share of nothing is empty.
+    """
     rows = merge_label_entries(entries_of_models)
-    several = len(entries_of_models) > 1
-    about = (
-        ["label", "uri", "positives"] if any(row["uri"] for row in rows) else ["label", "positives"]
-    )
-    yield about + [
-        f"{name} {model}" if several else name
-        for model in entries_of_models
-        for name in _OF_A_MODEL
-    ]
+    label_columns = ["label", "positives"]
+    if any(row["uri"] for row in rows):
+        label_columns = ["label", "uri", "positives"]
+    head = list(label_columns)
+    for model in entries_of_models:
+        for name in _MODEL_COLUMNS:
+            head.append(f"{name} {model}" if len(entries_of_models) > 1 else name)
+    yield head
     for row in rows:
-        figures = [_figures_of(row.get(model), row["positives"]) for model in entries_of_models]
-        yield [row[name] for name in about] + list(chain.from_iterable(figures))
+        cells = [row[name] for name in label_columns]
+        for model in entries_of_models:
+            cells += _format_label(row.get(model), row["positives"])
+        yield cells
 
 
-def _figures_of(entry, positives):
-    """Cells of a label of a model; empty where it is neither true nor predicted there."""
+def _format_label(entry: Mapping[str, Any] | None, positives: int) -> list[Any]:
+    """Format the cells of a label of a model; they are empty where it is neither true nor predicted."""
     if entry is None:
-        return [""] * len(_OF_A_MODEL)
-    known = {"precision": entry["predicted"], "recall": positives, "F1": True}
-    return [
-        entry["predicted"],
-        *(f"{entry[name]:.4f}" if known[name] else "" for name in _OF_A_MODEL[1:]),
-    ]
+        return [""] * len(_MODEL_COLUMNS)
+    wholes = {"precision": entry["predicted"], "recall": positives, "F1": 1}
+    cells = [entry["predicted"]]
+    for name, whole in wholes.items():
+        cells.append(f"{entry[name]:.4f}" if whole else "")
+    return cells
 
 
-def find_changed_labels(rows, before, after):
-    """Labels by the change of their F1 times their positives, losses first: some of each end."""
+def find_changed_labels(
+    rows: Sequence[Mapping[str, Any]], before: str, after: str
+) -> list[dict[str, Any]]:
+    """Find the labels whose F1 changed most between two models, by their names, losses first.
+
+    Labels are sorted by the change times their positives; some of each end are returned.
+    """
     changes = []
     for row in rows:
-        f1 = [float(row[model]["F1"]) if model in row else 0.0 for model in (before, after)]
-        if row["positives"] and f1[0] != f1[1]:
+        f1_before = _get_f1(row, before)
+        f1_after = _get_f1(row, after)
+        if row["positives"] and f1_before != f1_after:
             changes.append(
                 {
                     "label": row["label"],
                     "positives": row["positives"],
-                    "before": f1[0],
-                    "after": f1[1],
+                    "before": f1_before,
+                    "after": f1_after,
                 }
             )
-    changes.sort(key=lambda each: (each["after"] - each["before"]) * each["positives"])
+    changes.sort(key=lambda change: (change["after"] - change["before"]) * change["positives"])
     if len(changes) > 2 * MAX_CHANGED_LABELS:
         changes = changes[:MAX_CHANGED_LABELS] + changes[-MAX_CHANGED_LABELS:]
     return changes
 
 
-def _of_records(measured):
-    """What each record with labels adds to the two sums of each figure."""
-    ranked = measured.candidates
-    n_true = measured.n_true
-    hits = ranked.hits
-    ones = np.ones(len(n_true))
-    figures = {
-        f"P@{k}": (hits[:, :k].sum(axis=1) / k, ones) for k in find_cutoffs(ranked.Y.n_columns)
-    }
-    figures["recall@5 of all labels"] = hits[:, :5].sum(axis=1) / n_true, ones
-    for name, metric, k in list_labelled_file_metrics(ranked):
-        figures.setdefault(name, metric.each(ranked, k))
-    if measured.probabilistic:
-        fit = ranking.compute_answer_figures(hits, measured.answer.amounts, n_true)
-        for name, value in (("F1", fit["F1"]), ("precision", fit["P"]), ("recall", fit["R"])):
-            figures[f"{name} of labels that fit"] = value, ones
-    return figures
+def _get_f1(row: Mapping[str, Any], model: str) -> float:
+    """Get the F1 of a label by a model, 0 where it is neither true nor predicted."""
+    if model not in row:
+        return 0.0
+    return float(row[model]["F1"])

@@ -18,7 +18,7 @@ def render_errors(dataset: str, run: str, errors: RunErrors) -> str:
     """Render the page about the errors of a run; ``dataset`` and ``run`` are the names to show."""
     environment = make_environment()
     environment.filters["folded"] = fold_text
-    records = errors.records(errors.tested[:MAX_RECORDS])
+    records = errors.records(errors.labelled_rows[:MAX_RECORDS])
     is_cut = any(len(record.text) >= EXCERPT_CHARACTERS for record in records)
     return environment.get_template("errors.html.j2").render(
         dataset=dataset,

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ovaflow.dataset.dataset import Dataset
-from ovaflow.evaluation.metric import ANSWER, METRICS, find_metric, get_metric, report_metric_names
+from ovaflow.evaluation.metric import (
+    ANSWER_SCOPE,
+    METRICS,
+    find_metric,
+    get_metric,
+    report_metric_names,
+)
 from ovaflow.report import wording
 from ovaflow.report.frequency import draw_recall
 from ovaflow.report.second_stage import draw_reliability, make_assignment_table
@@ -30,7 +36,7 @@ def make_metric_column(name: str) -> Column:
         unit=metric.unit,
         smaller_is_better=metric.larger_is_better is False,
     )
-    if metric.each is None:
+    if metric.per_instance is None:
         # without intervals, no figure is surely the best
         return column
     return column._replace(samples=samples_getter(name))
@@ -56,7 +62,7 @@ def make_metric_columns(runs: Sequence[Run]) -> list[Column]:
         if found is None:
             continue
         metric, k = found
-        if metric.of != ANSWER:
+        if metric.scope != ANSWER_SCOPE:
             positions[name] = (METRICS.index(metric), k)
     return [make_metric_column(name) for name in sorted(positions, key=positions.__getitem__)]
 

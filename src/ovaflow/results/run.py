@@ -147,7 +147,7 @@ class Run:
     @cached_property
     def measured(self) -> EvaluatedPredictions:
         """Its ranked labels of the test instances, with the true labels."""
-        return EvaluatedPredictions.of(
+        return EvaluatedPredictions.from_predictions(
             self.predictions, self.dataset.test.Y, self._inverse_propensity
         )
 
@@ -313,4 +313,6 @@ class RunOnDev(Run):
         predicted = self.predictions.dev
         if dev is None or predicted is None:
             return {}
-        return EvaluatedPredictions.of(predicted, dev.Y, self._inverse_propensity).samples()
+        return EvaluatedPredictions.from_predictions(
+            predicted, dev.Y, self._inverse_propensity
+        ).samples()
