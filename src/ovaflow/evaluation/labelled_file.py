@@ -34,7 +34,7 @@ from ovaflow.reading.instances import merge_repeated
 from ovaflow.records.source import read_file
 from ovaflow.reranking.expected_quality import measure_sure_records
 from ovaflow.settings.predict import N_CANDIDATES
-from ovaflow.settings.source import Source
+from ovaflow.settings.prepare import PrepareSource
 from ovaflow.sparse.csr import CSR, from_scipy
 
 
@@ -53,7 +53,7 @@ class _Batch(NamedTuple):
     n_labels: list[int]  # number of all labels of each record
 
 
-def choose_reading_settings(model: Model, path: Path, **chosen: Any) -> Source:
+def choose_reading_settings(model: Model, path: Path, **chosen: Any) -> PrepareSource:
     """Choose the settings to read a file of labelled records.
 
     They are those of the model's data, except what is ``chosen``.
@@ -119,7 +119,7 @@ def _describe_counts(measured: EvaluatedPredictions) -> str:
 def rank_records(
     predictor: Predictor,
     path: Path,
-    settings: Source,
+    settings: PrepareSource,
     question: Question | None = None,
     threads: int = 1,
     file_labels: Path | None = None,
@@ -193,7 +193,7 @@ def _make_label_matrix(rows: Sequence[set[int]], n_labels: int) -> CSR:
     return from_scipy(matrix)
 
 
-def _read_texts(predictor: Predictor, path: Path, settings: Source) -> Iterator[_Batch]:
+def _read_texts(predictor: Predictor, path: Path, settings: PrepareSource) -> Iterator[_Batch]:
     """Read records that are texts, or vectors in a column."""
     uris = [*predictor.label_uris, *predictor.model.names.replaced]
     instances = merge_repeated(read_file(settings, path, uris), settings.repeated)
@@ -226,7 +226,7 @@ def _find_ancestors(above: CSR | None, labels: set[int]) -> set[int]:
 
 
 def _read_features(
-    predictor: Predictor, path: Path, settings: Source, file_labels: Path | None
+    predictor: Predictor, path: Path, settings: PrepareSource, file_labels: Path | None
 ) -> Iterator[_Batch]:
     """Read records that are features."""
     first = predictor.model.transform.get("first_feature")

@@ -18,7 +18,7 @@ much.
 """
 
 
-def resample(gains, best):
+def resample(gains: np.ndarray, best: np.ndarray) -> np.ndarray:
     """Metrics sum(gains) / sum(best) over each sample: float64 (RESAMPLES, m), of arrays (n, m)."""
     n = len(gains)
     generator = np.random.default_rng(0)
@@ -35,21 +35,21 @@ def resample(gains, best):
     return np.divide(reached, reachable, out=np.zeros_like(reached), where=reachable > 0)
 
 
-def interval(values):
+def interval(values: np.ndarray) -> tuple[float, float]:
     """Bounds between which the middle :data:`CONFIDENCE` of the samples' values lie: (low, high)."""
     outside = (1 - CONFIDENCE) / 2
     low, high = np.quantile(values, [outside, 1 - outside])
     return float(low), float(high)
 
 
-def interval_of_difference(samples, others):
+def interval_of_difference(samples: np.ndarray, others: np.ndarray) -> tuple[float, float]:
     """Bounds of the difference of two metrics on the same samples, so that what both find hard
     cancels out.
     """
     return interval(samples - others)
 
 
-def may_be_chance(better, worse):
+def may_be_chance(better: np.ndarray, worse: np.ndarray) -> bool:
     """Whether the difference of two metrics, on the same samples, may be chance: its interval
     reaches 0.
     """
@@ -64,6 +64,7 @@ class MeanDifference(NamedTuple):
     error: float  # its standard error
 
     @classmethod
-    def of(cls, before, after):
+    def from_scores(cls, before: np.ndarray, after: np.ndarray) -> "MeanDifference":
+        """Compare two scores of the same instances (n,)."""
         difference = after - before
         return cls(float(difference.mean()), float(difference.std() / math.sqrt(len(difference))))

@@ -1,146 +1,206 @@
-"""Candidates compared on the same held-out instances; the default stays unless another is surely
-better.
+"""Comparison of candidates on the same held-out instances.
+
+The default stays unless another candidate is surely better.
 """
 
 import math
 import time
-from typing import NamedTuple, get_args
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.evaluation.metric import compute_instance_scores, compute_metric, get_metric
 from ovaflow.evaluation.ranking import Ranked
 from ovaflow.evaluation.resampling import MeanDifference
 from ovaflow.settings.prepare import Comparison
+from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_model
 
 _ENOUGH_HELD_OUT = 1200
+"""Rounds are added until they hold out as many instances together."""
+
 _MAX_ROUNDS = 10
-"""Held-out instances that are enough, and most rounds to get there."""
+"""Most rounds to get there."""
+
 _SURE_STANDARD_ERRORS = 2
 """Standard errors by which a candidate is surely better or worse."""
+
 _MAX_PRECISION_LOSS = 0.002
-"""By how much P@1 may fall for another metric: more is seen by whoever takes the first suggestion.
+"""Loss of P@1 that is allowed for another metric: people who take the first suggestion notice more.
 """
+
 COMPARED_METRICS = get_args(Comparison.model_fields["metric"].annotation)
+"""Metrics of each candidate; the settings choose the one that decides."""
+
+Candidate = TypeVar("Candidate")
+Part = TypeVar("Part")
+Round = tuple[np.ndarray, np.ndarray]
+"""Positions of the instances to train on, and of those held out."""
 
 
 class Trial(NamedTuple):
-    """What a candidate reached in a round."""
+    """Result of a candidate in a round."""
 
     scores: np.ndarray  # of the held-out instances; their mean is the metric
     first: np.ndarray  # whether the first label of each is right; their mean is P@1
-    metrics: dict
-    seconds: float  # of the processor
+    metrics: dict[str, float]
+    seconds: float  # of processor time
 
 
-def divide_into_rounds(groups, held_out):
-    """Positions of instances divided into others and held-out ones, as often as it takes to hold
-    out enough.
+def divide_into_rounds(groups: np.ndarray, held_out: float) -> Iterator[Round]:
+    """Divide instances into others and held-out ones, until enough have been held out.
+
+    Parameters
+    ----------
+    groups : int (n,)
+        Group of each instance; a group is never divided between others and held-out ones.
+    held_out : float
+        Share of the instances that a round holds out.
     """
     n = len(groups)
-    units = np.unique(groups, return_inverse=True)[1]
+    _, units = np.unique(groups, return_inverse=True)
     # in the order of the rows large groups would come first, and be held out more often than they
     # occur
     places = np.random.default_rng(0).permutation(units.max(initial=0) + 1)
     order = np.argsort(places[units], kind="stable")
-    held = min(max(1, round(held_out * n)), n - 1)
-    rounds = max(1, min(_MAX_ROUNDS, n // held, math.ceil(_ENOUGH_HELD_OUT / held)))
-    for number in range(rounds):
-        part = np.sort(order[number * held : (number + 1) * held])
+    n_held_out = min(max(1, round(held_out * n)), n - 1)
+    n_rounds = min(_MAX_ROUNDS, n // n_held_out, math.ceil(_ENOUGH_HELD_OUT / n_held_out))
+    for number in range(max(1, n_rounds)):
+        part = np.sort(order[number * n_held_out : (number + 1) * n_held_out])
         # of a group of near twins that goes on in the next round, the rest is in neither part
         yield np.flatnonzero(~np.isin(groups, groups[part])), part
 
 
-def train_and_score(dataset, training, metric, threads):
+def train_and_score(dataset: Dataset, training: TrainLabels, metric: str, threads: int) -> Trial:
     """Train on a dataset in memory and score its test set."""
     began = time.process_time()
     model = train_model(dataset, training, training.stored_threshold, threads)
     ids, _ = model.top_k(dataset.test.X, 5, threads)
     seconds = time.process_time() - began
-    inverse = dataset.inverse_propensity(training.propensity_a, training.propensity_b)
-    ranked = Ranked(ids, dataset.test.Y, inverse)
+    inverse_propensity = dataset.inverse_propensity(training.propensity_a, training.propensity_b)
+    ranked = Ranked(ids, dataset.test.Y, inverse_propensity)
     return Trial(
-        compute_instance_scores(metric, ranked),
-        ranked.hits[:, 0],
-        {name: compute_metric(name, ranked) for name in COMPARED_METRICS},
-        seconds,
+        scores=compute_instance_scores(metric, ranked),
+        first=ranked.hits[:, 0],
+        metrics={name: compute_metric(name, ranked) for name in COMPARED_METRICS},
+        seconds=seconds,
     )
 
 
-def compare_candidates(rounds, attempt, candidates):
-    """Trials by candidate, and the best; who is two standard errors behind drops out."""
-    trials = {candidate: [] for candidate in candidates}
-    alive = list(candidates)
-    best = None
+def compare_candidates(
+    rounds: Iterable[Part],
+    attempt: Callable[[Candidate, Part], Trial],
+    candidates: Iterable[Candidate],
+) -> tuple[dict[Candidate, list[Trial]], Candidate]:
+    """Try candidates round by round; those that are surely worse than the best are not tried again.
+
+    Returns the trials of each candidate, and the best.
+    """
+    remaining = list(candidates)
+    trials: dict[Candidate, list[Trial]] = {candidate: [] for candidate in remaining}
+    best = remaining[0]
     for part in rounds:
-        for candidate in alive:
+        for candidate in remaining:
             trials[candidate].append(attempt(candidate, part))
-        best = max(alive, key=lambda candidate: _scores(trials[candidate]).mean())
-        differences = {name: _difference(trials[best], trials[name]) for name in alive}
-        alive = [
-            name
-            for name, (mean, error) in differences.items()
-            if mean >= -_SURE_STANDARD_ERRORS * error
-        ]
-        if len(alive) == 1:
+        best = max(remaining, key=lambda candidate: _join_scores(trials[candidate]).mean())
+        good = []
+        for candidate in remaining:
+            difference = _compare_scores(trials[best], trials[candidate])
+            if difference.mean >= -_SURE_STANDARD_ERRORS * difference.error:
+                good.append(candidate)
+        remaining = good
+        if len(remaining) == 1:
             break
     return trials, best
 
 
-def _scores(trials, of="scores"):
-    return np.concatenate([getattr(trial, of) for trial in trials]).astype(float)
+def _join_scores(trials: Sequence[Trial]) -> np.ndarray:
+    return np.concatenate([trial.scores for trial in trials]).astype(float)
 
 
-def _difference(trials, others, of="scores"):
-    """The second's scores less the first's on the same instances."""
-    rounds = min(len(trials), len(others))
-    return MeanDifference.of(_scores(trials[:rounds], of), _scores(others[:rounds], of))
+def _join_first(trials: Sequence[Trial]) -> np.ndarray:
+    return np.concatenate([trial.first for trial in trials]).astype(float)
 
 
-def decide(metric, trials, best, default, try_on_all=None):
-    """What is used, as JSON: the best candidate where it is surely better than the default.
+def _compare_scores(before: Sequence[Trial], after: Sequence[Trial]) -> MeanDifference:
+    """Compare the scores of two candidates on the same instances."""
+    n_rounds = min(len(before), len(after))
+    return MeanDifference.from_scores(
+        _join_scores(before[:n_rounds]), _join_scores(after[:n_rounds])
+    )
 
-    ``try_on_all`` gives a candidate's trial with all instances, which decides; None where those of
+
+def _compare_first_labels(before: Sequence[Trial], after: Sequence[Trial]) -> MeanDifference:
+    """Compare the first labels of two candidates on the same instances."""
+    n_rounds = min(len(before), len(after))
+    return MeanDifference.from_scores(_join_first(before[:n_rounds]), _join_first(after[:n_rounds]))
+
+
+def decide(
+    metric: str,
+    trials: Mapping[Candidate, Sequence[Trial]],
+    best: Candidate,
+    default: Candidate,
+    try_on_all: Callable[[Candidate], Trial] | None = None,
+) -> dict[str, Any]:
+    """Choose the best candidate where it is surely better than the default; returns JSON.
+
+    ``try_on_all`` makes a candidate's trial with all instances, which decides; None where those of
     ``trials`` were all.
     """
     tables = {"candidates": trials}
     if best != default and try_on_all is not None:
         tables["check"] = {name: [try_on_all(name)] for name in (default, best)}
     chosen = _choose_surely_better(metric, tables.get("check", trials), best, default)
-    entries = {name: _entries(part, chosen) for name, part in tables.items()}
+    entries = {name: _list_entries(part, chosen) for name, part in tables.items()}
     return {"metric": metric, "default": default, "chosen": chosen, **entries}
 
 
-def _choose_surely_better(metric, trials, best, default):
-    """The best candidate, or the default where that may be as good or has better first labels."""
-    gain, error = _difference(trials[default], trials[best])
-    change, noise = _difference(trials[default], trials[best], "first")
-    # whoever looks for rare labels takes others first; few instances say little of a change so
-    # small
-    is_of_rare_labels = get_metric(metric)[0].by_propensity
-    falls = change + noise < -_MAX_PRECISION_LOSS and not is_of_rare_labels
-    return best if gain > _SURE_STANDARD_ERRORS * error and not falls else default
+def _choose_surely_better(
+    metric: str,
+    trials: Mapping[Candidate, Sequence[Trial]],
+    best: Candidate,
+    default: Candidate,
+) -> Candidate:
+    """Choose the default if the best candidate may be no better or has worse first labels."""
+    gain = _compare_scores(trials[default], trials[best])
+    is_surely_better = gain.mean > _SURE_STANDARD_ERRORS * gain.error
+    if not is_surely_better:
+        return default
+    # a metric of rare labels ranks others first on purpose
+    compared_metric, _ = get_metric(metric)
+    if compared_metric.by_propensity:
+        return best
+    # few instances say little of a change so small, so a standard error more is allowed
+    change = _compare_first_labels(trials[default], trials[best])
+    if change.mean + change.error < -_MAX_PRECISION_LOSS:
+        return default
+    return best
 
 
-def _entries(trials, chosen):
-    """Entries of the candidates: metrics, difference from the chosen one, and time."""
+def _list_entries(
+    trials: Mapping[Candidate, Sequence[Trial]], chosen: Candidate
+) -> list[dict[str, Any]]:
+    """List the metrics, difference from the chosen candidate, and time of each candidate."""
     entries = []
     for candidate, rounds in trials.items():
-        difference, error = _difference(trials[chosen], rounds)
+        difference = _compare_scores(trials[chosen], rounds)
         entry = {
             "candidate": candidate,
             "rounds": len(rounds),
             "held_out": sum(len(trial.scores) for trial in rounds),
-            "difference": difference,
-            "error": error,
+            "difference": difference.mean,
+            "error": difference.error,
             "seconds": sum(trial.seconds for trial in rounds),
-            "metrics": {name: _mean_of(name, rounds) for name in COMPARED_METRICS},
+            "metrics": {name: _average_metric(name, rounds) for name in COMPARED_METRICS},
         }
         entries.append(entry)
     return entries
 
 
-def _mean_of(metric, rounds):
+def _average_metric(metric: str, rounds: Sequence[Trial]) -> float:
+    """Average a metric over rounds, weighted by their instances."""
     weights = [len(trial.scores) for trial in rounds]
     return float(np.average([trial.metrics[metric] for trial in rounds], weights=weights))
