@@ -1,1 +1,1 @@
-"""Ranking and propensity-scored metrics."""
+"""Metrics of ranked labels, their intervals, and comparisons of models."""

@@ -173,10 +173,10 @@ def analyse(ranked: Ranked, counts: np.ndarray) -> dict[str, Any]:
 def count_missed_labels(measured: EvaluatedPredictions) -> dict[str, Any]:
     """Count the true labels of test instances that a second stage found, and missed, by reason.
 
-    Candidates are its labels by falling probability: a missed label is none of them, or ranked after
-    the first five, or among these and below the cut between labels that fit and others. ``listed``
-    are the numbers of true labels among the first five and ten; ``likely`` counts labels with a
-    probability of at least :data:`LIKELY_PROBABILITY`, and the true ones among them.
+    Candidates are its labels by falling probability: a missed label is none of them, or ranked
+    after the first five, or among these and below the cut between labels that fit and others.
+    ``listed`` are the numbers of true labels among the first five and ten; ``likely`` counts labels
+    with a probability of at least :data:`LIKELY_PROBABILITY`, and the true ones among them.
     """
     candidates = measured.candidates
     hits = measured.hits

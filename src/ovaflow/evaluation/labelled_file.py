@@ -349,8 +349,8 @@ _AVERAGES = {
 def compute_annif_metrics(ranked: ranking.Ranked) -> dict[str, float]:
     """Compute the metrics of ``annif eval``.
 
-    All predicted labels count as assigned, at k the first k. Averages are scikit-learn's, with 0 for
-    0 / 0; instances without labels have an NDCG of 1.
+    All predicted labels count as assigned, at k the first k. Averages are scikit-learn's, with 0
+    for 0 / 0; instances without labels have an NDCG of 1.
     """
     ids = ranked.ids
     Y = ranked.Y

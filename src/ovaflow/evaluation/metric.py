@@ -122,7 +122,8 @@ METRICS = [
     ),
     Metric(
         "PSP",
-        "like P@k, but a hit on a rare label counts more (inverse propensity), relative to the best achievable",
+        "like P@k, but a hit on a rare label counts more (inverse propensity), relative to the best "
+        "achievable",
         r"\frac{\sum_i \sum_{r \le k} h_{ir} / p_{\hat y_{ir}}}"
         r"{\sum_i \max_{S \subseteq Y_i, \lvert S \rvert \le k} \sum_{j \in S} 1 / p_j}",
         ranking.propensity_scored_precision,
@@ -157,15 +158,18 @@ METRICS = [
     ),
     Metric(
         "LRAP",
-        "label ranking average precision: of each true label among the candidates the share of true labels down to it, "
+        "label ranking average precision: of each true label among the candidates the share of true "
+        "labels down to it, "
         "mean over the labels of an instance, then over instances",
-        r"\frac{1}{n''} \sum_i \frac{1}{\sum_r h_{ir}} \sum_r h_{ir} \frac{\sum_{s \le r} h_{is}}{r}",
+        r"\frac{1}{n''} \sum_i \frac{1}{\sum_r h_{ir}} "
+        r"\sum_r h_{ir} \frac{\sum_{s \le r} h_{is}}{r}",
         ranking.label_ranking_average_precision,
         scope=CANDIDATES_SCOPE,
     ),
     Metric(
         "coverage-error",
-        "how many candidates one reads until all true labels among them are seen, mean over instances",
+        "how many candidates one reads until all true labels among them are seen, mean over "
+        "instances",
         r"\frac{1}{n''} \sum_i \max \{ r : h_{ir} = 1 \}",
         ranking.coverage_error,
         scope=CANDIDATES_SCOPE,
@@ -262,7 +266,7 @@ def compute_metric(name: str, ranked: Ranked) -> float:
 
 
 def compute_instance_scores(name: str, ranked: Ranked) -> np.ndarray:
-    """Compute the contributions of instances to a metric: float64 (n,), whose mean is the metric."""
+    """Compute what instances add to a metric: float64 (n,), whose mean is the metric."""
     metric, k = get_metric(name)
     assert metric.per_instance is not None
     gains, best = metric.per_instance(ranked, k)

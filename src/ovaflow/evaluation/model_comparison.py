@@ -165,7 +165,9 @@ def tabulate_label_comparison(
 
 
 def _format_label(entry: Mapping[str, Any] | None, positives: int) -> list[Any]:
-    """Format the cells of a label of a model; they are empty where it is neither true nor predicted."""
+    """Format the cells of a label of a model; they are empty where it is neither true nor
+    predicted.
+    """
     if entry is None:
         return [""] * len(_MODEL_COLUMNS)
     wholes = {"precision": entry["predicted"], "recall": positives, "F1": 1}

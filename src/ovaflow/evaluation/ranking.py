@@ -17,7 +17,8 @@ from ovaflow.model.ranked_labels import compute_dcg, compute_discounts, compute_
 from ovaflow.sparse.csr import CSR, select_rows
 
 InstanceSums = tuple[np.ndarray, np.ndarray]
-"""Gains and best possible gains of each instance, (n,) each: the metric is the ratio of their sums."""
+"""Gains and best possible gains of each instance, (n,) each: the metric is the ratio of their sums.
+"""
 
 
 @dataclass(frozen=True)

@@ -87,8 +87,8 @@ def measure_assigned_labels(
 ) -> list[dict[str, Any]]:
     """Measure labels that are assigned without a person, at each of :data:`PROBABILITY_LEVELS`.
 
-    ``probabilities`` and ``hits`` are (n, k); ``n_true`` is the number of true labels, candidates or
-    not.
+    ``probabilities`` and ``hits`` are (n, k); ``n_true`` is the number of true labels, candidates
+    or not.
     """
     rows = []
     for level in PROBABILITY_LEVELS:

@@ -1,5 +1,5 @@
-"""How much of a figure is the choice of test instances: the bootstrap (Efron and Tibshirani 1993,
-chapter 13).
+"""Bootstrap of metrics: the part of a figure that is the choice of test instances (Efron and
+Tibshirani 1993, chapter 13).
 """
 
 import math
@@ -11,15 +11,19 @@ RESAMPLES = 1000
 """Samples of the test instances, drawn with replacement, the same ones for every run."""
 
 CONFIDENCE = 0.95
+"""Share of the samples that an interval covers."""
 
 _MAX_DRAWN_INSTANCES = 20_000
-"""Instances that are drawn one by one; of more, random groups of equal size are, which vary as
+"""Most instances that are drawn one by one; of more, random groups of equal size are, which vary as
 much.
 """
 
 
 def resample(gains: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """Metrics sum(gains) / sum(best) over each sample: float64 (RESAMPLES, m), of arrays (n, m)."""
+    """Compute metrics sum(gains) / sum(best) on each sample: float64 (RESAMPLES, m).
+
+    ``gains`` and ``best`` are (n, m), those of each instance.
+    """
     n = len(gains)
     generator = np.random.default_rng(0)
     both = np.hstack([gains, best])
@@ -36,29 +40,31 @@ def resample(gains: np.ndarray, best: np.ndarray) -> np.ndarray:
 
 
 def interval(values: np.ndarray) -> tuple[float, float]:
-    """Bounds between which the middle :data:`CONFIDENCE` of the samples' values lie: (low, high)."""
+    """Compute the bounds of the middle :data:`CONFIDENCE` of the values on samples."""
     outside = (1 - CONFIDENCE) / 2
     low, high = np.quantile(values, [outside, 1 - outside])
     return float(low), float(high)
 
 
 def interval_of_difference(samples: np.ndarray, others: np.ndarray) -> tuple[float, float]:
-    """Bounds of the difference of two metrics on the same samples, so that what both find hard
-    cancels out.
+    """Compute the bounds of the difference of two metrics on the same samples.
+
+    Instances that are difficult for both cancel out.
     """
     return interval(samples - others)
 
 
 def may_be_chance(better: np.ndarray, worse: np.ndarray) -> bool:
-    """Whether the difference of two metrics, on the same samples, may be chance: its interval
-    reaches 0.
+    """Tell whether the difference of two metrics on the same samples may be chance.
+
+    Its interval then reaches 0.
     """
     low, _ = interval_of_difference(better, worse)
     return low <= 0
 
 
 class MeanDifference(NamedTuple):
-    """By how much scores of the same instances differ on average."""
+    """Mean difference of scores of the same instances."""
 
     mean: float
     error: float  # its standard error

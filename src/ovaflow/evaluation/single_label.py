@@ -1,4 +1,4 @@
-"""Metrics where an instance has one label: accuracy, confusion, and the separation of two classes."""
+"""Metrics where an instance has one label: accuracy, confusion, separation of two classes."""
 
 import numpy as np
 import scipy.sparse

@@ -36,7 +36,7 @@ _ROWS_PER_BLOCK = 256
 
 
 class BoostedTrees(NamedTuple):
-    """Trees one after the other; the log-odds of a row are the baseline and the sum of its leaves."""
+    """Trees one after the other: log-odds of a row are the baseline and the sum of its leaves."""
 
     baseline: float
     roots: np.ndarray  # int64 (t,); first node of each tree

@@ -1,5 +1,5 @@
-"""Candidates of a text: the best labels by score, then those that similar texts or other sources name
-first.
+"""Candidates of a text: the best labels by score, then those that similar texts or other sources
+name first.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,8 @@ from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 
 MAX_FURTHER_CANDIDATES = 10
-"""Most labels that similar texts, and each source of suggestions, add to the candidates of a text."""
+"""Most labels that similar texts, and each source of suggestions, add to the candidates of a text.
+"""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Candidates:
         return np.where(np.isneginf(self.scores), NO_SCORE, self.scores).astype(np.float32)
 
     def add_scored_candidates(self, ids: np.ndarray, scores: np.ndarray) -> "Candidates":
-        """Add candidates (n, m) with their scores, which rank after all others that have a score."""
+        """Add candidates (n, m) with scores, which rank after all others that have a score."""
         is_candidate = np.empty(ids.shape, bool)
         for row, (new, old) in enumerate(zip(ids, self.ids, strict=True)):
             is_candidate[row] = np.isin(new, old)
@@ -95,7 +96,7 @@ def append_candidates(
 
 @strict_kernel
 def _append_new(labels: np.ndarray, start: int, ids: np.ndarray) -> None:
-    """Write the labels (n, m) that are not among ids[:, :start] to ids (n, k) from column start on."""
+    """Write labels (n, m) that are not among ids[:, :start] to ids (n, k) from column start on."""
     for i in range(len(ids)):
         end = start
         for label in labels[i]:

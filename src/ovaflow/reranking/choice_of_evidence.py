@@ -18,8 +18,8 @@ from ovaflow.sparse.csr import evenly_spaced_numbers
 MAX_COMPARED_TEXTS = 3_000
 """Most held-out texts that decide whether an optional kind of evidence is worth its time.
 
-All parts of the texts are checked: the gain of pieces of names on tibkat is 4 to 5 standard errors of
-all parts, but 0.8 to 3 of one part.
+All parts of the texts are checked: the gain of pieces of names on tibkat is 4 to 5 standard errors
+of all parts, but 0.8 to 3 of one part.
 """
 
 COMPARED_TREES = 30
@@ -49,7 +49,7 @@ def choose_evidence(texts: HeldOutCandidates, threads: int) -> list[str]:
 
 
 def _compute_losses(texts: HeldOutCandidates, threads: int) -> np.ndarray:
-    """Compute the log loss of each text by trees fitted to the other parts, summed over candidates."""
+    """Compute the summed log loss of each text's candidates by trees fitted to other parts."""
     fit = partial(make_tree_fitter(texts, threads), n_trees=COMPARED_TREES)
     crossed = cross_fit(texts, fit, n_checked=N_PARTS)
     probabilities = crossed.probabilities

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -16,15 +16,15 @@ TreeFitter = Callable[..., BoostedTrees]
 """Fits trees to rows of evidence and hits, and with ``n_trees`` as many."""
 
 N_PARTS = 4
-"""Number of parts of the held-out texts: each fourth text is in a part, which checks trees fitted to
-the others.
+"""Number of parts of the held-out texts: each fourth text is in a part, which checks trees fitted
+to the others.
 """
 
 ENOUGH_CHECKED_TEXTS = 1000
 """Parts are checked until they have as many texts; of fewer held-out texts all are checked.
 
-The number of trees that a part of 70 texts asks for varies by 30, and if that is too many, labels of
-50 % or more are 3 points too sure.
+The number of trees that a part of 70 texts asks for varies by 30, and if that is too many, labels
+of 50 % or more are 3 points too sure.
 """
 
 TREE_STEP = 10
@@ -82,7 +82,7 @@ class CrossFit(NamedTuple):
 
 def make_tree_fitter(texts: HeldOutCandidates, threads: int) -> TreeFitter:
     """Make the function that fits trees with the settings for this number of texts."""
-    settings = {}
+    settings: dict[str, Any] = {}
     if len(texts.ids) < FEW_TEXTS:
         settings = SETTINGS_FOR_FEW_TEXTS
     return partial(fit_trees, threads=threads, **settings)

@@ -42,7 +42,7 @@ first block.
 
 
 class Doubts(NamedTuple):
-    """All given labels of some training instances, and labels that are likely missing: (m,) each."""
+    """Given labels of some training instances, and labels that are likely missing: (m,) each."""
 
     rows: np.ndarray  # numbers of the training instances
     labels: np.ndarray
@@ -269,7 +269,7 @@ class _LabelledTexts:
     def _compute_support(
         self, texts: np.ndarray, labels: np.ndarray, left_out: np.ndarray
     ) -> np.ndarray:
-        """Sum P(j | i) over the labels i of a text, except the one left out, for a label j: (m,)."""
+        """Sum P(j | i) over the labels i of a text but the one left out, for a label j: (m,)."""
         together = self.evidence.get(OtherCandidates).cooccurrence.to_scipy()
         support = _look_up_entries(self.Y.to_scipy() @ together, texts, labels)
         return support - _look_up_entries(together, left_out, labels)
@@ -294,7 +294,7 @@ def _look_up_entries(
 
 
 def _estimate_lifts(pairs: _Pairs, threads: int) -> np.ndarray:
-    """Estimate the odds of given labels against drawn ones, by trees that have not seen the texts."""
+    """Estimate the odds of given against drawn labels by trees that have not seen the texts."""
     is_odd = pairs.rows % 2 == 1
     lifts = np.ones(len(pairs.rows))
     for half in (is_odd, ~is_odd):

@@ -66,8 +66,8 @@ def estimate_quality(
 def compute_unfitting_share(candidates: np.ndarray) -> np.ndarray:
     """Compute the share of the expected true candidates that do not fit: float64 (n,).
 
-    Texts miss more labels that are no candidates the more of their candidates they leave out: a text
-    whose labels that fit have all that its candidates promise misses hardly any, and one whose
+    Texts miss more labels that are no candidates the more of their candidates they leave out: a
+    text whose labels that fit have all that its candidates promise misses hardly any, and one whose
     candidates are all improbable misses the most.
 
     ``candidates`` (n, k) are probabilities by falling value.

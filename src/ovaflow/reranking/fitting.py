@@ -1,5 +1,5 @@
-"""Fitting of the second stage to held-out texts, whose candidates come from a model that has not seen
-them.
+"""Fitting of the second stage to held-out texts, whose candidates come from a model that has not
+seen them.
 
 Parts of these texts first check the trees that are fitted to the others.
 """
@@ -217,8 +217,9 @@ def count_missed(texts: HeldOutCandidates, true: CSR, expected: np.ndarray) -> n
 def mark_expected_labels(dataset: Dataset, held_out: Dataset) -> np.ndarray:
     """Mark the labels of held-out texts that new texts may have, too: bool (l,).
 
-    Labels that only held-out texts have are known to the model in use, so they are not missed there.
-    But where there are labels that no text has, a label that a single text has represents them.
+    Labels that only held-out texts have are known to the model in use, so they are not missed
+    there. But where there are labels that no text has, a label that a single text has represents
+    them.
     """
     in_rest = held_out.counts
     in_all = dataset.counts

@@ -67,5 +67,5 @@ class HeldOutCandidates:
 
     @property
     def row_hits(self) -> np.ndarray:
-        """Whether the candidate of each of the :attr:`rows` is true: bool (m,)."""
+        """Truth of the candidate of each of the :attr:`rows`: bool (m,)."""
         return self.hits[self.ids != NO_LABEL]

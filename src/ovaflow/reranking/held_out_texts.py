@@ -84,7 +84,7 @@ class HeldOutTexts:
 
     @cached_property
     def hits(self) -> np.ndarray:
-        """Which of the best labels are true: bool (n, k)."""
+        """Truth of the best labels: bool (n, k)."""
         return find_hits(self.ids, self.split.Y)
 
     @cached_property

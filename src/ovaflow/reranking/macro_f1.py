@@ -1,5 +1,5 @@
-"""Labels that make the macro-F1 of all texts large, in place of the best of each text (Schultheis et
-al. 2023).
+"""Labels that make the macro-F1 of all texts large, in place of the best of each text (Schultheis
+et al. 2023).
 """
 
 import numpy as np
@@ -55,6 +55,7 @@ def choose_labels_for_macro_f1(
             chosen = places
         slope = 2 / m
         offset = -2 * t / m**2
+    assert chosen is not None
     # sorted places keep the order by probability
     chosen = np.sort(chosen, axis=1)
     return np.take_along_axis(ids, chosen, axis=1), np.take_along_axis(

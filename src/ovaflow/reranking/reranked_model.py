@@ -11,6 +11,7 @@ from ovaflow.features.tokens import Tokens
 from ovaflow.model.model_file import LinearScores, Model, ModelFile
 from ovaflow.model.top_k import NO_LABEL, keep_first_allowed
 from ovaflow.reranking.candidates import Texts
+from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, find_covered_texts
 from ovaflow.settings.predict import N_CANDIDATES
@@ -48,6 +49,12 @@ class RerankedModel(Model):
         return cls(**common, first_stage=model, reranker=reranker)
 
     @property
+    def evidence(self) -> CandidateEvidence:
+        """Evidence that the second stage reads."""
+        assert self.reranker.evidence is not None
+        return self.reranker.evidence
+
+    @property
     def n_features(self) -> int:
         return self.first_stage.n_features
 
@@ -57,13 +64,13 @@ class RerankedModel(Model):
 
     @property
     def n_columns(self) -> int:
-        return self.n_features + self.reranker.evidence.n_features
+        return self.n_features + self.evidence.n_features
 
     def instances(self, split: Split) -> CSR:
         return self.with_tokens(self.first_stage.instances(split), split.tokens)
 
     def with_tokens(self, X: CSR, tokens: Tokens | None) -> CSR:
-        return self.reranker.evidence.with_own_features(X, tokens)
+        return self.evidence.with_own_features(X, tokens)
 
     def prepare(self) -> None:
         self.first_stage.prepare()
@@ -102,7 +109,8 @@ class RerankedModel(Model):
         suggestions: Mapping[str, Suggestions] | None = None,
         allowed: np.ndarray | None = None,
     ) -> Ranking:
-        """Rank all candidates, or k if that is more; with ``allowed`` labels also the best of these.
+        """Rank all candidates, or k if that is more; with ``allowed`` labels also the best of
+        these.
 
         ``suggestions`` as for :meth:`top_k`.
         """
@@ -116,7 +124,7 @@ class RerankedModel(Model):
 
     def features_of_first_stage(self, X: CSR) -> CSR:
         """Return the instances of this model as the first stage takes them."""
-        features, _ = self.reranker.evidence.split_features(X)
+        features, _ = self.evidence.split_features(X)
         return features
 
     def score(self, X: CSR, labels: np.ndarray) -> np.ndarray:
@@ -128,30 +136,29 @@ class RerankedModel(Model):
         return self.first_stage.linear
 
     @property
-    def why_unexplainable(self) -> str:
+    def why_unexplainable(self) -> str:  # type: ignore[override]
         return self.first_stage.why_unexplainable
 
     def _look_up(
         self, X: CSR, threads: int, suggestions: Mapping[str, Suggestions] | None
     ) -> Texts:
-        """Look up in texts what does not depend on candidates; a source that is not given is empty."""
+        """Look up what does not depend on candidates; a source that is not given is empty."""
         given = suggestions or {}
         of_sources = {}
         for name in self.reranker.files:
             of_sources[name] = given.get(name) or Suggestions.make_empty(X.n_rows)
-        return self.reranker.evidence.prepare_texts(X, self.first_stage, threads, of_sources)
+        return self.evidence.prepare_texts(X, self.first_stage, threads, of_sources)
 
     def _rank(self, texts: Texts, best: BestLabels, further: BestLabels | None = None) -> Ranking:
         """Rank the candidates of texts: the best labels by score, and perhaps further ones."""
-        evidence = self.reranker.evidence
         best_ids, best_scores = best
-        candidates = evidence.find_candidates(texts, best_ids, best_scores)
+        candidates = self.evidence.find_candidates(texts, best_ids, best_scores)
         if further is not None:
             further_ids, further_scores = further
             candidates = candidates.add_scored_candidates(further_ids, further_scores)
         complete = find_covered_texts(texts.suggestions.values(), texts.words.n_rows)
         probabilities, order = self.reranker.rank(
-            evidence.compute(candidates), candidates.ids, complete
+            self.evidence.compute(candidates), candidates.ids, complete
         )
         ranked_ids = np.take_along_axis(candidates.ids, order, axis=1)
         probabilities[ranked_ids == NO_LABEL] = -np.inf

@@ -4,7 +4,7 @@ candidates it ranks.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Any, Self
 
 import h5py
 import numpy as np
@@ -46,8 +46,9 @@ class Reranker(
                 store_fields(file, kind)
 
     @classmethod
-    def open(cls, path: StrPath, model: Model) -> Self:
-        """Open the second stage of a model."""
+    def open(cls, path: StrPath, **made_from: Any) -> Self:
+        """Open the second stage of the ``model`` that is given."""
+        model: Model = made_from["model"]
         with open_artifact(path, cls.kind) as file:
             header = cls(**read_header(file))
             header.require(model=model)
@@ -96,12 +97,12 @@ class Reranker(
 
     @property
     def keeps_order(self) -> bool:
-        """Whether labels are in the order of their scores."""
+        """True where labels are in the order of their scores."""
         return self.parameters["check"]["order"] == "score"
 
     @property
     def missed(self) -> float:
-        """Number of true labels that are no candidates, for a text none of whose candidates fits."""
+        """Number of true labels that are no candidates, where no candidate fits."""
         return self.parameters["check"]["missed"]
 
     @property
@@ -128,8 +129,10 @@ class Reranker(
         order : int (n, k)
             The order that sorts the candidates.
         """
+        assert self.trees is not None
         if complete.all():
             return rank_candidates(self.trees, evidence, ids)
+        assert self.trees_alone is not None
         probabilities, order = rank_candidates(self.trees_alone, evidence, ids)
         with_sources = rank_candidates(self.trees, evidence[complete], ids[complete])
         probabilities[complete], order[complete] = with_sources

@@ -1,4 +1,4 @@
-"""Suggestions of other programs for the same texts: the score and rank of each candidate in them."""
+"""Suggestions of other programs for the same texts, with score and rank of candidates."""
 
 import hashlib
 from array import array
@@ -19,7 +19,8 @@ from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
 
 NO_SCORE = np.float32(-100)
-"""Score of a candidate that has none: finite, so that trees can compare it, and below all others."""
+"""Score of a candidate that has none: finite, so that trees can compare it, and below all others.
+"""
 
 
 class SuggestionSource(NamedTuple):
@@ -74,7 +75,7 @@ def find_covered_texts(suggestions: Iterable[Suggestions], n: int) -> np.ndarray
 def _look_up(
     ids: np.ndarray, scores: np.ndarray, candidates: np.ndarray, columns: np.ndarray
 ) -> None:
-    """Set columns_ic (n, k, 2) to score and place p of candidate c of text i among ids_ip (n, m)."""
+    """Set columns_ic (n, k, 2) to score and place of candidate c of text i in ids_i (n, m)."""
     for i in range(len(candidates)):
         for c in range(candidates.shape[1]):
             for p in range(ids.shape[1]):
@@ -189,5 +190,5 @@ def _number_texts(texts: Numbering, path: Path) -> dict[str, int]:
 def _compute_checksum(texts: Collection[str], arrays: Iterable[np.ndarray]) -> str:
     digest = hashlib.blake2b("\n".join(texts).encode(), digest_size=16)
     for array_of_file in arrays:
-        digest.update(array_of_file)
+        digest.update(array_of_file.data)
     return digest.hexdigest()

@@ -39,8 +39,8 @@ FEATURES_KIND = "features"
 """Kind of the file with the choice."""
 
 _SMALL_SAMPLE = 3000
-"""Number of instances to search on: more would mostly find the same blocks, and the result is checked
-with all.
+"""Number of instances to search on: more would mostly find the same blocks, and the result is
+checked with all.
 """
 
 _LARGE_SAMPLE = 12_000

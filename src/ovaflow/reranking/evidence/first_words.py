@@ -54,6 +54,7 @@ class FirstWords(Evidence):
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
         texts = candidates.texts
         model = texts.first_stage
+        assert model is not None
         X = texts.features
         if X.places is not None:
             normalized = model.transform.get("normalize", False) and not model.takes_unscaled

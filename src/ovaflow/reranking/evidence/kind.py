@@ -55,7 +55,7 @@ class Evidence(ABC):
     """Names of the columns; they are stored in reranker.h5."""
 
     optional: bool = False
-    """Whether it is left out where held-out texts are not ranked better with it."""
+    """True if it is left out where held-out texts are not ranked better with it."""
 
     directions: ClassVar[Mapping[str, int]] = {}
     """Columns that trees which keep the order of the scores may use.

@@ -1,4 +1,6 @@
-"""Evidence of the names of labels by pieces of their words, which inflected words and compounds share."""
+"""Evidence of the names of labels by pieces of their words, which inflected words and compounds
+share.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -80,11 +82,12 @@ class PiecesOfName(Evidence):
 
     @classmethod
     def fit(cls, training: EvidenceTraining) -> Self | None:
-        """Take the pieces from the names of labels; return None where these are no training texts."""
+        """Take the pieces from names of labels; return None where these are no training texts."""
         dataset = training.full_dataset
         if dataset.train.tokens is None or dataset.train.X.n_rows == dataset.n_documents:
             return None
         documents = dataset.documents.train.tokens
+        assert documents is not None
         names, names_of_labels = _collect_names(dataset)
         pieces = _find_pieces(names)
         if not pieces:
@@ -108,7 +111,7 @@ class PiecesOfName(Evidence):
         return cls(stored, column_weights)
 
     def refit(self, training: EvidenceTraining) -> Self:
-        """Return the same evidence, which is taken from all training texts, whatever their labels."""
+        """Return the same evidence: it is taken from all training texts, whatever their labels."""
         return self
 
     @classmethod
@@ -162,10 +165,11 @@ def _collect_names(dataset: Dataset) -> tuple[Tokens, np.ndarray]:
 
     Returns them, and where the names of each label begin, int64 (l + 1,).
     """
+    assert dataset.train.tokens is not None
     rows, indptr = find_name_rows(dataset)
     counts = np.diff(indptr)
     unnamed = np.flatnonzero(counts == 0)
-    others = tokenize([dataset.label_names[label] for label in unnamed])
+    others = tokenize([dataset.label_names[label] for label in unnamed.tolist()])
     tokens = join_tokens(dataset.train.tokens.take(rows).drop_unused_words(), others)
     labels = np.concatenate([np.repeat(np.arange(len(counts)), counts), unnamed])
     order = np.argsort(labels, kind="stable")

@@ -62,7 +62,9 @@ class OtherCandidates(Evidence):
         return scipy.special.expit(slope * scores + intercept).astype(np.float32)
 
     def support(self, candidates: np.ndarray, likelihoods: np.ndarray) -> np.ndarray:
-        """Sum p(i) P(j | i) over the first other candidates i, for each candidate j: float32 (n, k)."""
+        """Sum p(i) P(j | i) over the first other candidates i, for each candidate j: float32 (n,
+        k).
+        """
         support = np.zeros(candidates.shape, np.float32)
         places = np.full(self.cooccurrence.n_rows, -1, np.int32)
         _add_support(

@@ -18,8 +18,8 @@ N_NEAREST = 30
 """Number of training texts that vote."""
 
 MAX_INDEXED_TEXTS = 200_000
-"""Most training texts that are searched, evenly spread over all: the index takes 3 bytes for each of
-their features.
+"""Most training texts that are searched, evenly spread over all: the index takes 3 bytes for each
+of their features.
 """
 
 
@@ -164,8 +164,8 @@ def _count_votes(
 ) -> None:
     """Set share_ij = sum_t cos(x_i, x_t) [j in Y_t] / sum_t cos(x_i, x_t) for candidates j (n, k).
 
-    The sums are over the nearest texts t (n, m) with cosines above 0; ``indices`` and ``indptr`` are
-    their labels, ``votes`` is scratch space (l,), zeros before and after.
+    The sums are over the nearest texts t (n, m) with cosines above 0; ``indices`` and ``indptr``
+    are their labels, ``votes`` is scratch space (l,), zeros before and after.
     """
     for i in range(len(nearest)):
         sums[i] = _add_votes(nearest[i], cosines[i], indices, indptr, votes)
@@ -211,8 +211,9 @@ def _add_votes(
     indices: np.ndarray,
     indptr: np.ndarray,
     votes: np.ndarray,
-) -> float:
-    """Add cos(x, x_t) to votes_j for each label j of each nearest text t (m,) with a cosine above 0.
+) -> np.float32:
+    """Add cos(x, x_t) to votes_j for each label j of each nearest text t (m,) with a cosine above
+    0.
 
     Returns the sum of these cosines.
     """
