@@ -92,8 +92,8 @@ def group_by_frequency(
     """
     of_labels = ranked.count_labels(ranked.first(k))
     group = np.searchsorted(starts, counts, "right") - 1
-    gains = np.bincount(group, of_labels.right * ranked.inverse_propensity, len(starts))
-    best_gain = find_best_gains(ranked.Y, ranked.inverse_propensity, k).sum()
+    gains = np.bincount(group, of_labels.right * ranked.label_gains, len(starts))
+    best_gain = find_best_gains(ranked.Y, ranked.label_gains, k).sum()
     n_predicted = k * len(ranked.ids)
     rows = []
     for number, start in enumerate(starts):

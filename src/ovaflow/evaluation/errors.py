@@ -3,7 +3,7 @@
 Errors are true labels that were missed, and predicted ones that are not true.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -128,7 +128,7 @@ class RunErrors:
         missed = counts.true - counts.right
         return {"missed": _find_largest(missed, amount), "wrong": _find_largest(wrong, amount)}
 
-    def records(self, rows: np.ndarray) -> list[RecordErrors]:
+    def records(self, rows: Sequence[int]) -> list[RecordErrors]:
         """Describe the errors of some records."""
         names = self.dataset.records("test", rows)
         texts = self.dataset.test_texts(rows)

@@ -122,8 +122,8 @@ METRICS = [
     ),
     Metric(
         "PSP",
-        "like P@k, but a hit on a rare label counts more (inverse propensity), relative to the best "
-        "achievable",
+        "like P@k, but a hit on a rare label counts more (inverse propensity), relative to the "
+        "best achievable",
         r"\frac{\sum_i \sum_{r \le k} h_{ir} / p_{\hat y_{ir}}}"
         r"{\sum_i \max_{S \subseteq Y_i, \lvert S \rvert \le k} \sum_{j \in S} 1 / p_j}",
         ranking.propensity_scored_precision,
@@ -158,8 +158,8 @@ METRICS = [
     ),
     Metric(
         "LRAP",
-        "label ranking average precision: of each true label among the candidates the share of true "
-        "labels down to it, "
+        "label ranking average precision: of each true label among the candidates the share of "
+        "true labels down to it, "
         "mean over the labels of an instance, then over instances",
         r"\frac{1}{n''} \sum_i \frac{1}{\sum_r h_{ir}} "
         r"\sum_r h_{ir} \frac{\sum_{s \le r} h_{is}}{r}",

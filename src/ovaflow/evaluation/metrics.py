@@ -84,6 +84,7 @@ def evaluate(
     }
     # without labels the figures of the dev part would mean nothing
     if dataset.dev is not None and len(dataset.dev.Y.indices):
+        assert predictions.dev is not None
         on_dev = EvaluatedPredictions.from_predictions(
             predictions.dev,
             dataset.dev.Y,
@@ -102,9 +103,7 @@ def _measure_quality(
     if predictions.ranking is not None:
         order = measured.order
         first_ids = predictions.ranking.first_ids[:, : order.max_predicted]
-        metrics["first_stage"] = compute_ranking_metrics(
-            first_ids, order.Y, order.inverse_propensity
-        )
+        metrics["first_stage"] = compute_ranking_metrics(first_ids, order.Y, order.label_gains)
     return metrics
 
 
@@ -114,6 +113,7 @@ def _measure_cost(predictions: Predictions, model: Model, training: Training) ->
     for name in SUMMED_STATISTICS:
         if name in training.statistics:
             sums[name] = int(training.statistics[name].sum())
+    assert model.path is not None
     return {
         "train_seconds": training.core_seconds,
         "train_peak_rss_bytes": training.peak_rss_bytes,

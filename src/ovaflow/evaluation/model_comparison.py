@@ -10,6 +10,7 @@ from ovaflow.evaluation.measured import EvaluatedPredictions
 from ovaflow.evaluation.metric import find_cutoffs, list_labelled_file_metrics
 from ovaflow.evaluation.ranking import InstanceSums, ratio
 from ovaflow.evaluation.resampling import interval, interval_of_difference, resample
+from ovaflow.reranking.answer_length import count_fitting_labels
 
 COMPARED_FIGURES = {"P@1": "P@1", "P@5": "P@5", "F1": "F1 of labels that fit"}
 """Figures by which models are compared, by short names."""
@@ -112,9 +113,11 @@ def _compute_record_figures(measured: EvaluatedPredictions) -> dict[str, Instanc
     figures["recall@5 of all labels"] = (hits[:, :5].sum(axis=1) / n_true, ones)
     for name, metric, k in list_labelled_file_metrics(ranked):
         if name not in figures:
+            assert metric.per_instance is not None
             figures[name] = metric.per_instance(ranked, k)
     if measured.probabilistic:
-        fit = ranking.compute_answer_figures(hits, measured.answer.answer_lengths, n_true)
+        lengths = count_fitting_labels(measured.values)
+        fit = ranking.compute_answer_figures(hits, lengths, n_true)
         figures["F1 of labels that fit"] = (fit["F1"], ones)
         figures["precision of labels that fit"] = (fit["P"], ones)
         figures["recall of labels that fit"] = (fit["R"], ones)

@@ -51,6 +51,7 @@ def measure_pruned(
 
 def _measure_sizes(model: OneVsAll, pruned: OneVsAll) -> dict[str, int]:
     n_dropped = len(model.weights.data) - len(pruned.weights.data)
+    assert model.path is not None
     n_bytes = model.path.stat().st_size - count_weight_bytes(model.weights) * n_dropped
     return {"nonzeros": len(pruned.weights.data), "model_bytes": n_bytes}
 

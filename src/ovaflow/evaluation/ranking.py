@@ -43,6 +43,12 @@ class Ranked:
         return np.diff(self.Y.indptr)
 
     @property
+    def label_gains(self) -> np.ndarray:
+        """Gain 1 / p of a hit on each label, for metrics by propensity: float64 (l,)."""
+        assert self.inverse_propensity is not None
+        return self.inverse_propensity
+
+    @property
     def max_predicted(self) -> int:
         """Most labels of an instance that can be predicted."""
         return min(self.ids.shape[1], self.Y.n_columns)
@@ -100,7 +106,7 @@ def ndcg(ranked: Ranked, k: int) -> InstanceSums:
 def propensity_scored_precision(ranked: Ranked, k: int) -> InstanceSums:
     """Compute the sum of 1/p of the hits, relative to the largest sum that k predictions reach."""
     gains = _gains_of_hits(ranked, k).sum(axis=1)
-    return gains, find_best_gains(ranked.Y, ranked.inverse_propensity, k).sum(axis=1)
+    return gains, find_best_gains(ranked.Y, ranked.label_gains, k).sum(axis=1)
 
 
 def propensity_scored_ndcg(ranked: Ranked, k: int) -> float:
@@ -114,7 +120,7 @@ def propensity_scored_ndcg(ranked: Ranked, k: int) -> float:
     discounts = compute_discounts(k)
     ideal = ideal[has_label]
     gains = _gains_of_hits(ranked, k)[has_label]
-    best_gains = find_best_gains(ranked.Y, ranked.inverse_propensity, k)[has_label]
+    best_gains = find_best_gains(ranked.Y, ranked.label_gains, k)[has_label]
     reached = gains @ discounts / ideal
     best = best_gains @ discounts / ideal
     return ratio(reached.sum(), best.sum())
@@ -152,13 +158,15 @@ def coverage_error(ranked: Ranked, k: int) -> InstanceSums:
     """Compute the mean over the instances with a hit of the place of the last one."""
     last = ranked.hits.shape[1] - ranked.hits[:, ::-1].argmax(axis=1)
     has_hit = ranked.hits.any(axis=1)
-    return np.where(has_hit, last, 0).astype(np.float64), has_hit.astype(np.float64)
+    last = np.where(has_hit, last, 0)
+    return last.astype(np.float64), has_hit.astype(np.float64)
 
 
 def make_answer_metric(name: str) -> Callable[[Ranked, int], InstanceSums]:
     """Make a metric of one of the figures of :func:`compute_answer_figures`."""
 
     def metric(ranked: Ranked, k: int) -> InstanceSums:
+        assert ranked.answer_lengths is not None
         figures = compute_answer_figures(ranked.hits, ranked.answer_lengths, ranked.positives)
         return figures[name], np.ones(len(ranked.ids))
 
@@ -227,7 +235,7 @@ def _mean_where_positive(parts: np.ndarray, wholes: np.ndarray) -> InstanceSums:
 def _gains_of_hits(ranked: Ranked, k: int) -> np.ndarray:
     """Look up 1/p of the hits among the first k labels, 0 for other labels: float64 (n, k)."""
     hits = ranked.hits[:, :k]
-    return np.where(hits, ranked.inverse_propensity[ranked.ids[:, :k]], 0.0)
+    return np.where(hits, ranked.label_gains[ranked.ids[:, :k]], 0.0)
 
 
 def find_best_gains(Y: CSR, inverse_propensity: np.ndarray, k: int) -> np.ndarray:

@@ -22,8 +22,9 @@ from ovaflow.labels.lists import LabelLists
 from ovaflow.labels.matrix import NamedLabels, read_names_by_mark
 from ovaflow.reading.instances import TextInstance
 from ovaflow.records.parts import read_training_instances
+from ovaflow.records.source import SourceFiles
 from ovaflow.records.units import find_text_units, select_units
-from ovaflow.settings.prepare import DEFAULT_FEATURES, ChooseFeatures, PrepareSource, resolve_blocks
+from ovaflow.settings.prepare import DEFAULT_FEATURES, ChooseFeatures, resolve_blocks
 from ovaflow.settings.train import TrainLabels
 from ovaflow.tuning.comparison import (
     COMPARED_METRICS,
@@ -70,7 +71,7 @@ NamesByLabel = Mapping[str, Sequence[str]]
 
 
 def choose_features(
-    source: PrepareSource, settings: ChooseFeatures, threads: int = 1
+    source: SourceFiles, settings: ChooseFeatures, threads: int = 1
 ) -> dict[str, Any]:
     """Choose the blocks of features by instances of the source's training file; returns JSON."""
 
@@ -88,7 +89,7 @@ def choose_features(
 
 
 def choose_features_of_texts(
-    texts: Sequence[str], labels: Sequence[Sequence[str]], settings: ChooseFeatures
+    texts: Sequence[str], labels: Sequence[tuple[str, ...]], settings: ChooseFeatures
 ) -> dict[str, Any]:
     """Choose the blocks of features by texts and names of their labels; returns JSON."""
     tokens = tokenize(texts)
@@ -285,4 +286,4 @@ def _list_labels(instances: Sequence[TextInstance], labels: NamedLabels) -> Labe
 def _keep_known_labels(instance: TextInstance, names_by_label: NamesByLabel) -> TextInstance:
     """Keep the labels of an instance that have names."""
     labels = [str(label) for label in instance.labels]
-    return instance._replace(labels=[label for label in labels if label in names_by_label])
+    return instance._replace(labels=tuple(label for label in labels if label in names_by_label))

@@ -1,6 +1,6 @@
 """Choice of the size below which weights are dropped at no cost: ``prune: auto``."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,7 +31,9 @@ _SURE_STANDARD_ERRORS = 2
 """Standard errors by which the loss must surely be no larger."""
 
 
-def resolve_threshold(prune: float | str, dataset: Dataset, choice: StrPath | None = None) -> float:
+def resolve_threshold(
+    prune: float | Literal["auto"], dataset: Dataset, choice: StrPath | None = None
+) -> float:
     """Find the size below which weights are dropped.
 
     ``choice`` is the file of the choice for ``auto``, if there is one.
