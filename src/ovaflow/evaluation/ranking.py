@@ -158,8 +158,8 @@ def coverage_error(ranked: Ranked, k: int) -> InstanceSums:
     """Compute the mean over the instances with a hit of the place of the last one."""
     last = ranked.hits.shape[1] - ranked.hits[:, ::-1].argmax(axis=1)
     has_hit = ranked.hits.any(axis=1)
-    last = np.where(has_hit, last, 0)
-    return last.astype(np.float64), has_hit.astype(np.float64)
+    places: np.ndarray = np.where(has_hit, last, 0)
+    return places.astype(np.float64), has_hit.astype(np.float64)
 
 
 def make_answer_metric(name: str) -> Callable[[Ranked, int], InstanceSums]:
