@@ -210,7 +210,7 @@ def _read_texts(predictor: Predictor, path: Path, settings: PrepareSource) -> It
             n_labels.append(len(instance.labels) + len(ancestors))
         texts = [instance.text for instance in batch]
         if settings.vector_column:
-            features = FeaturesAndFamiliarity(transform_vectors(predictor, texts, path))
+            features = FeaturesAndFamiliarity(transform_vectors(predictor, texts, str(path)))
         else:
             features = predictor.read_texts(texts, [instance.feature_values for instance in batch])
         yield _Batch(features, labels, n_labels)

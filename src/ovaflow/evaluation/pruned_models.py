@@ -41,7 +41,8 @@ def measure_pruned(
     with Progress("prune", len(thresholds), "thresholds") as progress:
         for threshold in thresholds:
             if threshold > model.parameters["prune"]:
-                pruned = replace(pruned, weights=prune(pruned.weights, threshold))
+                weights = prune(pruned.weights, threshold)  # type: ignore[type-var]
+                pruned = replace(pruned, weights=weights)
             ids = _find_best_labels(pruned, test, threads)
             sizes = _measure_sizes(model, pruned)
             quality = _measure_order(ids, test.Y, inverse_propensity)

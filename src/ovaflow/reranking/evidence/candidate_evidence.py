@@ -65,7 +65,9 @@ class CandidateEvidence:
         """Append the features of texts that only evidence reads, made of the texts' tokens."""
         for kind in self.kinds:
             if kind.n_features:
-                X = stack_columns(X, kind.make_features(tokens))
+                features = kind.make_features(tokens)
+                assert features is not None
+                X = stack_columns(X, features)
         return X
 
     def split_features(self, X: CSR) -> tuple[CSR, dict[str, CSR]]:
