@@ -21,7 +21,7 @@ from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.writing import write_csv
 
 
-def predicted(seed, n=60, labels=12, k=4):
+def make_predictions(seed, n=60, labels=12, k=4) -> tuple:
     """Random predictions, with gaps, and true labels."""
     random = np.random.default_rng(seed)
     Y = (random.random((n, labels)) < 0.5 / np.arange(1, labels + 1)).astype(np.float32)
@@ -33,7 +33,7 @@ def predicted(seed, n=60, labels=12, k=4):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_groups_against_one_instance_at_a_time(seed) -> None:
-    ids, _, dense, Y = predicted(seed)
+    ids, _, dense, Y = make_predictions(seed)
     counts = np.random.default_rng(seed).integers(0, 9, dense.shape[1])
     inverse = compute_inverse_propensity(counts, 200, 0.55, 1.5)
     first = (ids[:, :3, None] == np.arange(dense.shape[1])).any(axis=1)
@@ -52,7 +52,7 @@ def test_groups_against_one_instance_at_a_time(seed) -> None:
 
 @pytest.mark.parametrize(("seed", "n"), [(0, 60), (1, 60), (2, 60), (3, 0)])
 def test_confusions_against_one_instance_at_a_time(seed, n) -> None:
-    ids, _, dense, Y = predicted(seed, n)
+    ids, _, dense, Y = make_predictions(seed, n)
     ours = find_confused_labels(Ranked(ids, Y), ids.shape[1], 10_000)
     theirs = naive.confusions(ids, dense)
     assert {(each["true"], each["predicted"]): each["times"] for each in ours} == {
@@ -71,7 +71,7 @@ def test_confusions_against_one_instance_at_a_time(seed, n) -> None:
 
 
 def test_results_of_labels_like_scikit_learn(tmp_path) -> None:
-    ids, _, dense, Y = predicted(9, n=300, k=6)
+    ids, _, dense, Y = make_predictions(9, n=300, k=6)
     names = [f"-label; {j}" for j in range(12)]
     test = SimpleNamespace(Y=Y)
     counts = np.arange(12)
@@ -113,7 +113,7 @@ def test_results_of_labels_like_scikit_learn(tmp_path) -> None:
 
 
 def test_reasons_of_missed_labels_against_one_label_at_a_time() -> None:
-    ids, _, dense, Y = predicted(3, n=200, k=8)
+    ids, _, dense, Y = make_predictions(3, n=200, k=8)
     random = np.random.default_rng(3)
     probabilities = np.where(ids < 0, -np.inf, random.random(ids.shape))
     order = np.argsort(-probabilities, kind="stable")

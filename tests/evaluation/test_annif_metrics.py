@@ -25,12 +25,12 @@ ROWS = st.lists(
 )
 
 
-def averaged(assigned, true, average):
+def compute_sklearn_averages(assigned, true, average) -> tuple:
     """Precision, recall and F1, with 0 for 0 / 0."""
     return precision_recall_fscore_support(true, assigned, average=average, zero_division=0)[:3]
 
 
-def ndcg(ids, true, k):
+def compute_ndcg(ids, true, k) -> float:
     """The mean over all rows, 1 for those without labels."""
     some = true.any(axis=1)
     return naive.ranking_metrics(ids, true, np.ones(L), k)["nDCG"] * some.mean() + (~some).mean()
@@ -42,19 +42,26 @@ def test_same_figures_as_by_counting(rows):
     true = np.array([[label in known for label in range(L)] for *_, known in rows])
     ours = compute_annif_metrics(Ranked(ids, from_scipy(true.astype(np.float32))))
 
-    def first(k):
+    def mark_first(k) -> np.ndarray:
         return np.array([[label in row[:k] for label in range(L)] for row in ids.tolist()])
 
-    theirs = {"NDCG": ndcg(ids, true, L)} | {f"NDCG@{k}": ndcg(ids, true, k) for k in (5, 10)}
+    theirs = {"NDCG": compute_ndcg(ids, true, L)} | {
+        f"NDCG@{k}": compute_ndcg(ids, true, k) for k in (5, 10)
+    }
     for name, average in AVERAGES.items():
         measures = zip(
-            ("Precision", "Recall", "F1 score"), averaged(first(L), true, average), strict=True
+            ("Precision", "Recall", "F1 score"),
+            compute_sklearn_averages(mark_first(L), true, average),
+            strict=True,
         )
         theirs |= {f"{measure} ({name})": value for measure, value in measures}
-    theirs |= {f"Precision@{k}": averaged(first(k), true, "samples")[0] for k in (1, 3, 5)}
-    theirs["F1@5"] = averaged(first(5), true, "samples")[2]
-    hits = (first(L) & true).sum()
-    assigned = first(L).sum()
+    theirs |= {
+        f"Precision@{k}": compute_sklearn_averages(mark_first(k), true, "samples")[0]
+        for k in (1, 3, 5)
+    }
+    theirs["F1@5"] = compute_sklearn_averages(mark_first(5), true, "samples")[2]
+    hits = (mark_first(L) & true).sum()
+    assigned = mark_first(L).sum()
     theirs |= {
         "True positives": hits,
         "False positives": assigned - hits,

@@ -14,7 +14,7 @@ from ovaflow.sparse.csr import from_scipy
 
 
 @pytest.fixture
-def dataset():
+def dataset() -> Dataset:
     generator = np.random.default_rng(0)
     X = scipy.sparse.random_array((400, 40), density=0.3, rng=generator)
     Y = X @ generator.standard_normal((40, 12)) > 0.7
@@ -46,7 +46,7 @@ def test_without_an_embedding_there_is_nothing_to_see(dataset) -> None:
 
 def test_memory_is_a_few_times_that_of_the_embedding() -> None:
     X, Y = (scipy.sparse.random_array((3000, n), density=3 / n, rng=n) for n in (100, 30_000))
-    split = Split(*map(from_scipy, (X, Y)))
+    split = Split(from_scipy(X), from_scipy(Y))
     dataset = Dataset("memory", split, split, "", {"bias": 0.0})
     embedding = compute_embedding(dataset, Embed(rank=64))
     tracemalloc.start()

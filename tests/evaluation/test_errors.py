@@ -29,7 +29,7 @@ from ovaflow.sparse.csr import from_scipy
 LABELS = 9
 
 
-def made(seed, n, probabilistic):
+def make_errors(seed, n, probabilistic) -> tuple:
     """Errors of random predictions, and dense arrays of true and predicted labels and of values."""
     random = np.random.default_rng(seed)
     dense = random.random((n, LABELS)) < 0.3
@@ -64,7 +64,7 @@ def made(seed, n, probabilistic):
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 25), st.booleans())
 def test_records_against_scikit_learn(seed, n, probabilistic) -> None:
-    errors, dense, assigned, _ = made(seed, n, probabilistic)
+    errors, dense, assigned, _ = make_errors(seed, n, probabilistic)
     labelled = dense.any(axis=1)
     assert f" of {labelled.sum()} test records" in errors.summary()
     theirs = np.flatnonzero(labelled & (dense != assigned).any(axis=1))
@@ -94,7 +94,7 @@ def test_records_against_scikit_learn(seed, n, probabilistic) -> None:
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 25), st.booleans())
 def test_counts_are_those_of_the_labels_that_are_named(seed, n, probabilistic) -> None:
-    errors, dense, assigned, _ = made(seed, n, probabilistic)
+    errors, dense, assigned, _ = make_errors(seed, n, probabilistic)
     labelled = dense.any(axis=1)
     right = dense & assigned
     wrong = assigned & ~dense & labelled[:, None]
@@ -111,7 +111,7 @@ def test_counts_are_those_of_the_labels_that_are_named(seed, n, probabilistic) -
 
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_errors_of_a_label_one_record_at_a_time(seed, probabilistic) -> None:
-    errors, dense, assigned, known = made(seed, 40, probabilistic)
+    errors, dense, assigned, known = make_errors(seed, 40, probabilistic)
     scores = np.random.default_rng(seed).random((40, LABELS))
     model = SimpleNamespace(
         instances=lambda rows: rows, score=lambda rows, labels: scores[rows][:, labels]
@@ -224,7 +224,7 @@ def test_a_model_without_weights_lists_its_errors_without_words(run, tmp_path) -
     assert "score" in rows[0]
 
 
-def read_errors(run, folder):
+def read_errors(run, folder) -> list[dict[str, str]]:
     ovaflow("errors", run, f"--output={folder}/errors.csv")
     return read_records(folder / "errors.csv")
 

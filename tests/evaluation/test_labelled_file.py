@@ -31,6 +31,7 @@ from ovaflow.evaluation.labelled_file import (
     rank_records,
     summarize_figures,
 )
+from ovaflow.evaluation.measured import EvaluatedPredictions
 from ovaflow.evaluation.model_comparison import Difference, Figures, tabulate_label_comparison
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.answer_length import count_fitting_labels
@@ -62,22 +63,22 @@ def train_table(place, text, separator):
 
 
 @pytest.fixture(scope="module")
-def predictor(folder):
+def predictor(folder) -> Predictor:
     return Predictor.open(folder / "old" / "model.h5")
 
 
-def ranked(predictor, path, **chosen):
+def rank_labels(predictor, path, **chosen) -> EvaluatedPredictions:
     return rank_records(
         predictor, path, choose_reading_settings(predictor.model, path, **chosen)
     ).measured
 
 
-def arrays_of(measured):
+def list_arrays(measured) -> tuple:
     ranked = measured.candidates
     return ranked.ids, measured.values, measured.n_true, *ranked.Y.arrays
 
 
-def truth(folder, predictor):
+def read_truth(folder, predictor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Number of labels of each labelled record, which of the model's it has, and all scores."""
     rows = [row for row in read_records(folder / "new.csv") if row["subjects"]]
     given = [row["subjects"].split("|") for row in rows]
@@ -85,19 +86,19 @@ def truth(folder, predictor):
     scores = predictor.scores(
         predictor.from_texts([row["title"] for row in rows]), range(has.shape[1])
     )
-    return np.array(list(map(len, given))), has, scores
+    return np.array([len(labels) for labels in given]), has, scores
 
 
-def best_hits(has, scores):
-    """Which of the five labels of the highest scores are right."""
+def find_best_hits(has, scores) -> np.ndarray:
+    """Mark the right ones of the five labels with the highest scores."""
     return np.take_along_axis(has, np.argsort(-scores, axis=1, kind="stable")[:, :5], axis=1)
 
 
 def test_metrics_of_all_records_with_labels(folder, predictor) -> None:
-    answers = ranked(predictor, folder / "new.csv")
-    (amounts, has, scores) = truth(folder, predictor)
+    answers = rank_labels(predictor, folder / "new.csv")
+    (amounts, has, scores) = read_truth(folder, predictor)
     ours = summarize_figures(answers, Figures.from_measured(answers))
-    hits = best_hits(has, scores)
+    hits = find_best_hits(has, scores)
     unknown = amounts - has.sum(axis=1)
     theirs = {
         "records": 120,
@@ -121,20 +122,20 @@ def test_metrics_of_all_records_with_labels(folder, predictor) -> None:
 def test_labels_that_are_not_asked_for_are_neither_predicted_nor_missing(
     folder, predictor, tmp_path
 ) -> None:
-    amounts, has, scores = truth(folder, predictor)
+    amounts, has, scores = read_truth(folder, predictor)
     allowed = np.array([name not in ("topic 1", "topic 2") for name in predictor.label_names])
     options = "--exclude=topic 1", "--exclude=topic 2", f"--output={tmp_path}/out.json"
     ovaflow("evaluate", folder / "new.csv", f"--model={folder}/old/model.h5", *options)
     [entry] = json.loads((tmp_path / "out.json").read_text())["models"]
     asked = amounts - (has & ~allowed).sum(axis=1)
     assert entry["metrics"]["labels"] == asked.sum()
-    hits = best_hits(has & allowed, np.where(allowed, scores, -np.inf))
+    hits = find_best_hits(has & allowed, np.where(allowed, scores, -np.inf))
     assert entry["metrics"]["P@1"] == pytest.approx(hits[asked > 0, 0].mean())
 
 
 def test_labels_that_fit_like_scikit_learn(folder, predictor) -> None:
-    answers = ranked(predictor, folder / "new.csv")
-    (amounts, has, scores) = truth(folder, predictor)
+    answers = rank_labels(predictor, folder / "new.csv")
+    (amounts, has, scores) = read_truth(folder, predictor)
     # as if a second stage had said so
     answers = replace(answers, values=expit(2 * answers.values), probabilistic=True)
     probabilities = expit(2 * scores)
@@ -174,11 +175,11 @@ def test_every_format_has_the_same_answer(folder, predictor, tmp_path) -> None:
         "of": [row["subjects"].split("|") for row in rows],
     }
     pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "new.parquet")
-    theirs = ranked(predictor, folder / "new.csv")
+    theirs = rank_labels(predictor, folder / "new.csv")
     columns = {"text_column": "topic", "labels_column": "of"}
     for name, chosen in (("new.tsv", {"format": "text-tsv"}), ("new.parquet", columns)):
-        ours = ranked(predictor, tmp_path / name, **chosen)
-        for mine, other in zip(arrays_of(ours), arrays_of(theirs), strict=True):
+        ours = rank_labels(predictor, tmp_path / name, **chosen)
+        for mine, other in zip(list_arrays(ours), list_arrays(theirs), strict=True):
             np.testing.assert_array_equal(mine, other)
 
 
@@ -191,14 +192,14 @@ def test_a_file_of_features(tmp_path) -> None:
     path = tmp_path / "new.svm"
     predictor = Predictor.open(model)
     path.write_text("0,9 1:2 2:3\n2 4:5\n")
-    ours = ranked(predictor, path)
+    ours = rank_labels(predictor, path)
     ids, scores = predictor.top_k(predictor.from_features([{0: 2, 1: 3}, {3: 5}]), 3)
     np.testing.assert_array_equal(ours.candidates.ids, ids)
     np.testing.assert_array_equal(ours.values, scores)
     assert (ours.candidates.Y.indices.tolist(), ours.n_true.tolist()) == ([0, 2], [2, 1])
     path.write_text("0 1:2 9:3\n")
     with pytest.raises(InputError, match="9 features, the model has 4"):
-        ranked(predictor, path)
+        rank_labels(predictor, path)
 
 
 def test_models_are_called_by_what_tells_them_apart() -> None:
@@ -214,17 +215,19 @@ def test_two_models_side_by_side(folder) -> None:
     assert "new against old, " in said
     first, second = json.loads((folder / "both.json").read_text())["models"]
     # of each record, hits among the first and among the first five
-    old, new = (best_hits(*truth(folder, Predictor.open(path))[1:]) for path in paths)
+    old, new = (find_best_hits(*read_truth(folder, Predictor.open(path))[1:]) for path in paths)
     for k in (1, 5):
         name = f"P@{k}"
         theirs = old[:, :k].mean(axis=1)
         gains = new[:, :k].mean(axis=1) - theirs
         ours = second["differences"][name]
-        bounds = bootstrap(gains)
+        bounds = compute_bootstrap_interval(gains)
         assert ours["difference"] == pytest.approx(gains.mean())
         assert (ours["better"], ours["worse"]) == ((gains > 0).sum(), (gains < 0).sum())
         assert (ours["low"], ours["high"]) == pytest.approx(bounds, abs=0.15 * np.ptp(bounds))
-        assert first["intervals"][name] == pytest.approx(bootstrap(theirs), abs=0.02)
+        assert first["intervals"][name] == pytest.approx(
+            compute_bootstrap_interval(theirs), abs=0.02
+        )
     # two records alone
     assert second["differences"]["P@1"]["verdict"] == "may be chance"
     assert "differences" not in first
@@ -238,7 +241,7 @@ def test_a_difference_beyond_chance_is_better_or_worse(bounds, verdict) -> None:
     assert Difference(0.0, *bounds, 1, 1).verdict == verdict
 
 
-def bootstrap(values):
+def compute_bootstrap_interval(values) -> tuple[float, float]:
     sample = scipy.stats.bootstrap([values], np.mean, method="percentile", n_resamples=5000, rng=1)
     return tuple(sample.confidence_interval)
 
@@ -279,4 +282,4 @@ def test_labels_that_are_none_of_the_models_are_refused(folder, predictor, tmp_p
     (tmp_path / "new.csv").write_text("title,subjects\nword00,other\n")
     complaint = "no label of any record is one of those of .*model.h5; check --labels-column"
     with pytest.raises(InputError, match=complaint):
-        ranked(predictor, tmp_path / "new.csv")
+        rank_labels(predictor, tmp_path / "new.csv")

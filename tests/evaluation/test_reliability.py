@@ -15,15 +15,15 @@ from ovaflow.reranking.answer_length import count_fitting_labels
 
 
 @pytest.fixture(scope="module")
-def made():
+def probabilities_and_hits() -> tuple[np.ndarray, np.ndarray]:
     """Probabilities of all labels of texts by falling value, and which are right."""
     rng = np.random.default_rng(0)
     probabilities = -np.sort(-rng.beta(0.4, 2, (500, 8)), axis=1)
     return probabilities, rng.random((500, 8)) < probabilities**1.3
 
 
-def test_reliability_like_scikit_learn(made) -> None:
-    p, hits = (array.ravel() for array in made)
+def test_reliability_like_scikit_learn(probabilities_and_hits) -> None:
+    p, hits = (array.ravel() for array in probabilities_and_hits)
     ours = measure_calibration(p, hits)
     said, right, amounts = np.transpose([[*each.values()] for each in ours.pop("bins")])
     np.testing.assert_allclose((right, said), calibration_curve(hits, p, n_bins=15))
@@ -33,8 +33,8 @@ def test_reliability_like_scikit_learn(made) -> None:
     )
 
 
-def test_labels_by_least_probability_like_scikit_learn(made) -> None:
-    p, hits = made
+def test_labels_by_least_probability_like_scikit_learn(probabilities_and_hits) -> None:
+    p, hits = probabilities_and_hits
     # four true labels are no candidate
     for row, level in zip(
         measure_assigned_labels(p, hits, hits.sum() + 4), PROBABILITY_LEVELS, strict=True
@@ -54,8 +54,8 @@ def test_labels_by_least_probability_like_scikit_learn(made) -> None:
     assert measure_assigned_labels(p / 3, hits, 9)[-1]["precision"] is None
 
 
-def test_answers_by_number_of_labels(made) -> None:
-    p, hits = made
+def test_answers_by_number_of_labels(probabilities_and_hits) -> None:
+    p, hits = probabilities_and_hits
     rows = measure_answer_lengths(p, hits, hits.sum(axis=1))
     assert [(row["name"], row["labels"]) for row in rows[:-1]] == [
         (str(amount), amount) for amount in range(1, 9)

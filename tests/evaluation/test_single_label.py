@@ -18,7 +18,7 @@ from ovaflow.prediction.predictions import PredictedLabels
 from ovaflow.sparse.csr import from_scipy
 
 
-def made(true, n_labels):
+def make_dataset(true, n_labels) -> SimpleNamespace:
     """A dataset whose test instances have these labels, -1 for none; label 0 is the rarest in
     training.
     """
@@ -31,7 +31,7 @@ def made(true, n_labels):
     )
 
 
-def predicted(scores, k):
+def make_predictions(scores, k) -> PredictedLabels:
     ids = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     return PredictedLabels(ids.astype(np.int32), np.take_along_axis(scores, ids, axis=1))
 
@@ -41,8 +41,8 @@ def test_like_scikit_learn(n_labels, n, k, seed) -> None:
     rng = np.random.default_rng(seed)
     true = rng.integers(n_labels, size=n)
     scores = rng.normal(size=(n, n_labels))
-    data = made(true, n_labels)
-    answers = predicted(scores, k)
+    data = make_dataset(true, n_labels)
+    answers = make_predictions(scores, k)
     measured = EvaluatedPredictions.from_predictions(answers, data.test.Y)
     ours = single_label_metrics(measured, data)
     first = answers.ids[:, 0]
@@ -68,21 +68,23 @@ def test_one_label_or_none_are_two_classes() -> None:
     rng = np.random.default_rng(0)
     true = rng.integers(-1, 1, size=50)
     scores = rng.normal(size=(50, 1))
-    data = made(true, 1)
+    data = make_dataset(true, 1)
     ours = single_label_metrics(
-        EvaluatedPredictions.from_predictions(predicted(scores, 5), data.test.Y), data
+        EvaluatedPredictions.from_predictions(make_predictions(scores, 5), data.test.Y), data
     )
     assert ours["roc_auc"] == pytest.approx(metrics.roc_auc_score(true == 0, scores[:, 0]))
     assert ours["accuracy"] == 1
 
 
 def test_only_where_no_instance_has_several_labels() -> None:
-    data = made(np.array([0, -1, 1]), 2)
+    data = make_dataset(np.array([0, -1, 1]), 2)
     assert has_one_label(data)
-    without = made(np.array([-1]), 2)
+    without = make_dataset(np.array([-1]), 2)
     assert (
         single_label_metrics(
-            EvaluatedPredictions.from_predictions(predicted(np.zeros((1, 2)), 2), without.test.Y),
+            EvaluatedPredictions.from_predictions(
+                make_predictions(np.zeros((1, 2)), 2), without.test.Y
+            ),
             without,
         )
         == {}

@@ -59,13 +59,13 @@ def dataset(folder):
 
 @pytest.fixture(scope="session")
 def held(folder):
-    """What was held out."""
+    """The dataset with some texts held out."""
     return open_dataset(folder / "held.h5")
 
 
 @pytest.fixture(scope="session")
 def model(folder):
-    """Path of the model of the dataset, beside which is its second stage."""
+    """Path of the model of the dataset, which is next to its second stage."""
     return folder / "dataset" / "model.h5"
 
 
@@ -88,7 +88,7 @@ def fitted_to(folder):
 
 @pytest.fixture(scope="session")
 def check(model):
-    """What the second stage was worth on held-out texts that it had not seen."""
+    """Figures of the second stage on held-out texts that it had not seen."""
     return Reranker.open_header(model.with_name("reranker.h5")).parameters["check"]
 
 

@@ -8,7 +8,7 @@ from ovaflow.reranking.evidence.similar_texts import SimilarTexts
 from ovaflow.settings.predict import N_CANDIDATES
 
 
-def pairs(ids, probabilities):
+def pair_labels(ids, probabilities) -> list[dict[int, float]]:
     return [dict(zip(*row, strict=True)) for row in zip(ids, probabilities, strict=True)]
 
 
@@ -32,10 +32,10 @@ def test_allowed_labels_are_ranked_as_all_are_and_few_by_their_own_scores(datase
     columns = evidence.compute(candidates)[:, :n_labels].copy()
     rank = evidence.columns.index("rank")
     columns[:, :, rank] = np.minimum(columns[:, :, rank], N_CANDIDATES - 1)
-    theirs = pairs(best, model.reranker.trees.probabilities(columns, best))
+    theirs = pair_labels(best, model.reranker.trees.probabilities(columns, best))
     voted = evidence.get(SimilarTexts).suggest_candidates(candidates.texts)
     compared = 0
-    for row, ours in enumerate(pairs(ids, probabilities)):
+    for row, ours in enumerate(pair_labels(ids, probabilities)):
         # candidates of similar texts alone have no score
         further = set(best[row, N_CANDIDATES:])
         for label in ours.keys() & theirs[row].keys() - (further & set(voted[row])):

@@ -21,7 +21,8 @@ from ovaflow.sparse.csr import from_scipy
 def rows(dataset, held):
     """The training instances that were held out."""
     ids = dataset.ids("train")
-    return np.array(list(map(ids.index, held.records("test", range(held.test.X.n_rows)))))
+    records = held.records("test", range(held.test.X.n_rows))
+    return np.array([ids.index(record) for record in records])
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +50,14 @@ def test_planted_labels_come_first(dataset, rows, find) -> None:
     doubts = find(replace(dataset, train=replace(dataset.train, Y=from_scipy(Y))))
     given = doubts.take(doubts.given)
     absent = doubts.take(~doubts.given)
-    planted = [pair in wrong for pair in pairs_of(given)]
+    planted = [pair in wrong for pair in list_pairs(given)]
     assert sum(planted) == 30
     assert roc_auc_score(planted, -given.lifts) > 0.9
     surest = absent.take(np.argsort(-absent.probabilities)[:10])
-    assert sum(pair in missing for pair in pairs_of(surest)) >= 7
+    assert sum(pair in missing for pair in list_pairs(surest)) >= 7
 
 
-def pairs_of(doubts):
+def list_pairs(doubts) -> list[tuple[int, int]]:
     return list(zip(doubts.rows.tolist(), doubts.labels.tolist(), strict=True))
 
 

@@ -31,6 +31,7 @@ from ovaflow.reranking.cross_fitting import (
     count_checked_parts,
     cross_fit,
 )
+from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.evidence.name_in_text import NameInText
 from ovaflow.reranking.evidence.names import LabelNames
 from ovaflow.reranking.evidence.other_candidates import (
@@ -43,7 +44,7 @@ from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.sparse.csr import NO_POSITION, from_scipy
 
 
-def classifier():
+def make_classifier() -> HistGradientBoostingClassifier:
     return HistGradientBoostingClassifier(
         max_iter=MAX_TREES,
         learning_rate=LEARNING_RATE,
@@ -63,7 +64,7 @@ def test_trees_are_walked_as_scikit_learn_walks_them(n, columns, seed, coarse) -
     hits = rows[:, 0] + rng.normal(size=n) > np.median(rows[:, -1])
     others = np.concatenate([rows, rng.normal(0, 100, (1500, columns))]).astype(np.float32)
     ours = fit_trees(rows, hits).log_odds(others)
-    theirs = classifier().fit(rows, hits).decision_function(others)
+    theirs = make_classifier().fit(rows, hits).decision_function(others)
     assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-9)
 
 
@@ -76,7 +77,7 @@ def test_columns_that_are_alike_everywhere_change_nothing() -> None:
     assert np.array_equal(ours, theirs)
 
 
-def made_texts(n, noise):
+def make_held_out_texts(n, noise) -> HeldOutCandidates:
     """Held-out texts with ten candidates each, the last of every third missing."""
     rng = np.random.default_rng(0)
     columns = rng.normal(size=(n, 10, 3)).astype(np.float32)
@@ -88,14 +89,14 @@ def made_texts(n, noise):
 
 @pytest.mark.parametrize("noise", [3.0, 1.0, 0.1])
 def test_as_many_trees_as_predict_other_texts_best_like_scikit_learn(noise) -> None:
-    texts = made_texts(100, noise)
+    texts = make_held_out_texts(100, noise)
     theirs = np.zeros((MAX_TREES // TREE_STEP, 100, 10))
     ours = cross_fit(texts, fit_trees)
     parts = np.arange(100) % N_PARTS
     known = texts.ids >= 0
     for part in range(N_PARTS):
         others = texts.select(parts != part)
-        model = classifier().fit(others.rows, others.row_hits)
+        model = make_classifier().fit(others.rows, others.row_hits)
         rows = texts.evidence[parts == part].reshape(-1, 3)
         stages = list(model.staged_predict_proba(rows))[TREE_STEP - 1 :: TREE_STEP]
         theirs[:, parts == part] = np.array(stages)[:, :, 1].reshape(len(stages), -1, 10)
@@ -137,7 +138,7 @@ def test_trees_by_score_keep_its_order(held, held_predictions) -> None:
 
 
 @st.composite
-def texts(draw):
+def text_problems(draw):
     """Training texts, other texts, labels of the first, candidates of the others, some missing."""
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     n = draw(st.integers(1, 80))
@@ -150,9 +151,9 @@ def texts(draw):
     return X[:n], X[n:], Y, np.where(candidates < n_labels, candidates, -1).astype(np.int32)
 
 
-@given(texts(), st.booleans(), st.sampled_from([1, 3]))
-def test_nearest_texts_are_those_by_cosine_but_for_rounding(made, negative, panels) -> None:
-    X, others, Y, _ = made
+@given(text_problems(), st.booleans(), st.sampled_from([1, 3]))
+def test_nearest_texts_are_those_by_cosine_but_for_rounding(problem, negative, panels) -> None:
+    X, others, Y, _ = problem
     if negative:
         X.data -= 0.5
     rows = copy_unit_rows(from_scipy(X))
@@ -186,9 +187,9 @@ def test_nearest_texts_do_not_depend_on_threads_and_batches(evidence, dataset) -
         assert np.array_equal(np.concatenate(each), theirs)
 
 
-@given(texts())
-def test_votes_are_those_of_the_nearest_texts(made) -> None:
-    X, others, Y, candidates = made
+@given(text_problems())
+def test_votes_are_those_of_the_nearest_texts(problem) -> None:
+    X, others, Y, candidates = problem
     texts = copy_unit_rows(from_scipy(others))
     neighbours = SimilarTexts.index(copy_unit_rows(from_scipy(X)), from_scipy(Y))
     similar = neighbours.nearest(texts)
@@ -212,16 +213,16 @@ def test_further_candidates_follow_those_by_score_once() -> None:
     assert scores.tolist() == [[2, 1, *[-np.inf] * 6]]
 
 
-def compared(name, text, places):
+def compare_name(name, text, places) -> tuple:
     """Cosine, share and length of a name, and where a text has it."""
     common = (name != 0) & (text != 0)
     where = (places[common].max(), np.ptp(places[common])) if common.any() else (NO_POSITION, 0)
     return name @ text, np.sum(name[common] ** 2), np.count_nonzero(name), *where
 
 
-@given(texts())
-def test_names_are_compared_as_sets_of_features_are(made) -> None:
-    X, others, _, candidates = made
+@given(text_problems())
+def test_names_are_compared_as_sets_of_features_are(problem) -> None:
+    X, others, _, candidates = problem
     names = normalize(X[np.arange(24) % X.shape[0]])
     rows = from_scipy(others)
     dense = others.toarray()
@@ -234,7 +235,7 @@ def test_names_are_compared_as_sets_of_features_are(made) -> None:
     ours = LabelNames(from_scipy(names), indptr, phrases, letters).overlap(rows, candidates)
     for i, c in zip(*np.nonzero(candidates >= 0), strict=True):
         numbers = np.arange(*indptr[candidates[i, c] :][:2])
-        theirs = [compared(names.toarray()[number], dense[i], places[i]) for number in numbers]
+        theirs = [compare_name(names.toarray()[number], dense[i], places[i]) for number in numbers]
         theirs = theirs or [(0, 0, 0, NO_POSITION, 0)]
         most = max(name[1] for name in theirs)
         best = [name for name in theirs if name[1] > most - 1e-5]
@@ -246,25 +247,25 @@ def test_names_are_compared_as_sets_of_features_are(made) -> None:
         assert ours.letters[i, c] == letters[whole].max(initial=0)
 
 
-def counted(Y):
+def estimate_cooccurrence(Y) -> np.ndarray:
     """P(j | i) of a text more than there are."""
     return (Y.T @ Y) / (Y.sum(axis=0) + 1)[:, None] * (1 - np.eye(Y.shape[1]))
 
 
-@given(texts())
-def test_company_is_counted(made) -> None:
-    _, _, Y, candidates = made
+@given(text_problems())
+def test_cooccurrence_is_counted(problem) -> None:
+    _, _, Y, candidates = problem
     likelihoods = np.random.default_rng(0).random(candidates.shape).astype(np.float32)
     evidence = OtherCandidates(count_cooccurrence(from_scipy(Y)), np.array([1.0, 0.0]))
     ours = evidence.support(candidates, likelihoods)
     # the last stands for no candidate
-    together = np.pad(counted(Y), (0, 1))
+    together = np.pad(estimate_cooccurrence(Y), (0, 1))
     for i, row in enumerate(candidates):
         theirs = likelihoods[i, :N_SUPPORTING] @ together[np.ix_(row[:N_SUPPORTING], row)]
         assert ours[i] == pytest.approx(theirs, abs=1e-5)
 
 
-def test_company_of_many_pairs_is_counted_in_some_texts(monkeypatch) -> None:
+def test_cooccurrence_of_many_pairs_is_counted_in_some_texts(monkeypatch) -> None:
     Y = np.eye(4, dtype=np.float32)[[0, 0, 0, 1, 1, 1]] + np.eye(4, dtype=np.float32)[[2] * 6]
     monkeypatch.setattr("ovaflow.reranking.evidence.other_candidates.MAX_COUNTED_PAIRS", 16)
     ours = count_cooccurrence(from_scipy(Y)).to_scipy().toarray()
@@ -281,16 +282,16 @@ def test_labels_that_fit_have_the_largest_expected_f1(probabilities, missing) ->
 
 
 @pytest.fixture(scope="module")
-def evidence(dataset):
+def evidence(dataset) -> CandidateEvidence:
     return fit_plain_evidence(dataset, (2.0, -1.0))
 
 
-def test_names_of_labels_are_neither_neighbours_nor_company(dataset, evidence) -> None:
+def test_names_of_labels_are_neither_neighbours_nor_cooccurrence(dataset, evidence) -> None:
     n = dataset.n_documents
     X, Y = (matrix.to_scipy().toarray() for matrix in (dataset.train.X, dataset.train.Y))
     assert evidence.get(SimilarTexts).labels.n_rows == n < len(X)
     assert evidence.get(OtherCandidates).cooccurrence.to_scipy().toarray() == pytest.approx(
-        counted(Y[:n])
+        estimate_cooccurrence(Y[:n])
     )
     names = evidence.get(NameInText).names
     labels = Y[n:].argmax(axis=1)

@@ -1,4 +1,4 @@
-"""What answers promise, against labels drawn by their probabilities and scikit-learn's means over
+"""Promises of answers, against labels drawn by their probabilities and scikit-learn's means over
 records.
 """
 
@@ -18,7 +18,7 @@ from ovaflow.sparse.csr import CSR
 
 
 @pytest.fixture(scope="module")
-def made():
+def probabilities_and_answers() -> tuple[np.ndarray, np.ndarray]:
     """Probabilities of candidates by falling value, the fourth text without any, and answers among
     them.
     """
@@ -28,8 +28,10 @@ def made():
     return candidates, np.where(rng.random((400, 8)) < 0.4, candidates, -np.inf)
 
 
-def test_promises_are_the_means_of_labels_drawn_by_their_probabilities(made) -> None:
-    candidates, answers = made
+def test_promises_are_the_means_of_labels_drawn_by_their_probabilities(
+    probabilities_and_answers,
+) -> None:
+    candidates, answers = probabilities_and_answers
     ours = estimate_quality(answers, candidates, missed=2.0)
     rng = np.random.default_rng(2)
     hits = rng.random((4000, *candidates.shape), np.float32) < candidates
@@ -53,10 +55,10 @@ def test_promises_are_the_means_of_labels_drawn_by_their_probabilities(made) -> 
     assert (ours.recall[3], ours.errors[3]) == (0, 2)
 
 
-def of_labels(n_labels, *texts):
+def make_labelled_texts(n_labels, *texts) -> SimpleNamespace:
     """A dataset of texts that have these labels, as far as they are counted."""
-    lists = list(map(np.array, texts))
-    indptr = np.cumsum([0, *map(len, lists)])
+    lists = [np.array(labels) for labels in texts]
+    indptr = np.cumsum([0, *(len(labels) for labels in lists)])
     indices = np.concatenate(lists)
     Y = CSR(np.ones(len(indices), np.float32), indices.astype(np.int32), indptr, n_labels)
     return SimpleNamespace(counts=np.bincount(Y.indices, minlength=n_labels), Y=Y)
@@ -68,15 +70,17 @@ def test_missed_are_labels_that_new_texts_may_have_and_candidates_lack(n_labels,
     # where there are such
     held = [[0, 1, 3, 4], [2, 3]]
     rest = [[0, 1], [0, 2]]
-    true = of_labels(n_labels, *held).Y
-    expected = mark_expected_labels(of_labels(n_labels, *rest, *held), of_labels(n_labels, *rest))
+    true = make_labelled_texts(n_labels, *held).Y
+    expected = mark_expected_labels(
+        make_labelled_texts(n_labels, *rest, *held), make_labelled_texts(n_labels, *rest)
+    )
     ids = np.array([[0, 3], [1, -1]], np.int32)
     texts = HeldOutCandidates([], None, ids, find_hits(ids, true), np.array([4, 2]))
     assert count_missed(texts, true, expected).tolist() == theirs
 
 
-def test_sure_records_like_scikit_learn(made) -> None:
-    candidates = np.maximum(made[0], 0)
+def test_sure_records_like_scikit_learn(probabilities_and_answers) -> None:
+    candidates = np.maximum(probabilities_and_answers[0], 0)
     hits = np.random.default_rng(3).random(candidates.shape) < candidates**1.2
     inside = np.arange(8) < count_fitting_labels(candidates)[:, None]
     means = np.ma.array(candidates, mask=~inside).mean(axis=1).filled(0)

@@ -9,15 +9,15 @@ from sklearn.metrics import f1_score
 from ovaflow.reranking.macro_f1 import choose_labels_for_macro_f1
 
 
-def predicted(chosen, true):
+def mark_chosen(chosen, true) -> np.ndarray:
     found = np.zeros_like(true)
     np.put_along_axis(found, np.array(chosen), 1, axis=1)
     return found
 
 
-def expected_utility(chosen, P, smoothing=2):
+def compute_expected_utility(chosen, P, smoothing=2) -> float:
     """Sum over labels of 2 t / m."""
-    found = predicted(chosen, P)
+    found = mark_chosen(chosen, P)
     return (2 * (found * P).sum(axis=0) / ((found + P).sum(axis=0) + smoothing)).sum()
 
 
@@ -28,10 +28,11 @@ def test_no_other_choice_is_expected_to_be_much_better(seed) -> None:
     ids, probabilities = choose_labels_for_macro_f1(order, np.take_along_axis(P, order, axis=1), 2)
     assert (np.take_along_axis(P, ids, axis=1) == probabilities).all()
     assert (np.diff(probabilities) <= 0).all()
-    ours = expected_utility(ids, P)
-    by_probability = expected_utility(order[:, :2], P)
+    ours = compute_expected_utility(ids, P)
+    by_probability = compute_expected_utility(order[:, :2], P)
     theirs = max(
-        expected_utility(choice, P) for choice in product(combinations(range(4), 2), repeat=4)
+        compute_expected_utility(choice, P)
+        for choice in product(combinations(range(4), 2), repeat=4)
     )
     assert by_probability <= ours + 1e-12
     assert 0.95 * theirs <= ours
@@ -46,7 +47,7 @@ def test_macro_f1_rises_on_labels_drawn_from_the_probabilities() -> None:
     chosen, _ = choose_labels_for_macro_f1(order, np.take_along_axis(P, order, axis=1), 2)
 
     ours, theirs = (
-        f1_score(true, predicted(ids, true), average="macro", zero_division=0)
+        f1_score(true, mark_chosen(ids, true), average="macro", zero_division=0)
         for ids in (chosen, order[:, :2])
     )
     assert ours > theirs + 0.05

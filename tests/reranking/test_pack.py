@@ -28,11 +28,11 @@ def packed(folder, model, tmp_path_factory):
     )
     (place / "terms.txt").write_text("Do as you like.\n")
     ovaflow("index", place / "model.h5")
-    ovaflow("pack", place / "model.h5", *options(place), f"--output={place}/tiny.zip")
+    ovaflow("pack", place / "model.h5", *make_pack_options(place), f"--output={place}/tiny.zip")
     return place / "tiny.zip"
 
 
-def options(place):
+def make_pack_options(place) -> list[str]:
     return [
         f"--licence={place}/terms.txt",
         "--language=fi",
@@ -41,13 +41,13 @@ def options(place):
     ]
 
 
-def refused(*words):
+def get_refusal(*words) -> str:
     """The line with which a command fails."""
     (line,) = ovaflow(*words, status=2).splitlines()
     return line
 
 
-def fitting(model):
+def predict_fitting_labels(model) -> list:
     texts = [f"--text=name{number} hint1 word{number}" for number in range(20)]
     return predict_answers(model, "--fit", *texts)
 
@@ -60,7 +60,7 @@ def test_a_pack_predicts_the_same_elsewhere(packed, tmp_path) -> None:
     ovaflow("unpack", pack, f"--output={there}")
     for name in ("model.h5", "model.index.h5", "reranker.h5", "metrics.json"):
         assert (there / name).read_bytes() == (theirs / name).read_bytes()
-    assert fitting(there / "model.h5") == fitting(theirs / "model.h5")
+    assert predict_fitting_labels(there / "model.h5") == predict_fitting_labels(theirs / "model.h5")
     # without ovaflow
     subprocess.run(
         ["python3", "-m", "zipfile", "-e", pack, plain := tmp_path / "plain"], check=True
@@ -76,7 +76,9 @@ def test_a_pack_predicts_the_same_elsewhere(packed, tmp_path) -> None:
 
 def test_equal_models_give_equal_packs_of_half_the_size(packed, tmp_path) -> None:
     again = tmp_path / "tiny.zip"
-    ovaflow("pack", packed.parent / "model.h5", *options(packed.parent), f"--output={again}")
+    ovaflow(
+        "pack", packed.parent / "model.h5", *make_pack_options(packed.parent), f"--output={again}"
+    )
     assert again.read_bytes() == packed.read_bytes()
     assert again.stat().st_size < 0.6 * sum(
         path.stat().st_size for path in packed.parent.glob("*.h5")
@@ -108,12 +110,12 @@ def test_damage_is_named(packed, tmp_path) -> None:
     with zipfile.ZipFile(pack) as opened:
         place = opened.getinfo("model.h5").header_offset
     flip_bit(pack, place + 5000)
-    assert "tiny.zip: model.h5 is damaged" in refused("unpack", pack, f"--output={folder}")
+    assert "tiny.zip: model.h5 is damaged" in get_refusal("unpack", pack, f"--output={folder}")
     os.truncate(pack, place + 5000)
-    assert "tiny.zip: not a pack, or cut short; copy" in refused(
+    assert "tiny.zip: not a pack, or cut short; copy" in get_refusal(
         "unpack", pack, f"--output={folder}"
     )
-    assert "none.zip: no such file" in refused("unpack", tmp_path / "none.zip")
+    assert "none.zip: no such file" in get_refusal("unpack", tmp_path / "none.zip")
     assert os.listdir(tmp_path) == ["tiny.zip"]
 
 
@@ -122,7 +124,7 @@ def test_names_outside_the_folder_are_refused(tmp_path, name) -> None:
     with zipfile.ZipFile(tmp_path / "bad.zip", "w") as pack:
         pack.writestr(name, "x")
         pack.writestr("SHA256SUMS", f"{'0' * 64}  {name}\n")
-    assert "would lie outside the folder" in refused(
+    assert "would lie outside the folder" in get_refusal(
         "unpack", tmp_path / "bad.zip", f"--output={tmp_path}/in/folder"
     )
     assert os.listdir(tmp_path) == ["bad.zip"]
@@ -130,10 +132,12 @@ def test_names_outside_the_folder_are_refused(tmp_path, name) -> None:
 
 def test_what_is_there_stays(packed, tmp_path) -> None:
     (tmp_path / "folder").mkdir()
-    assert "folder: exists; remove it" in refused("unpack", packed, f"--output={tmp_path}/folder")
+    assert "folder: exists; remove it" in get_refusal(
+        "unpack", packed, f"--output={tmp_path}/folder"
+    )
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as pack:
         pack.writestr("readme.txt", "a zip of something else")
-    assert "SHA256SUMS is missing" in refused(
+    assert "SHA256SUMS is missing" in get_refusal(
         "unpack", tmp_path / "other.zip", f"--output={tmp_path}/new"
     )
 
@@ -141,10 +145,10 @@ def test_what_is_there_stays(packed, tmp_path) -> None:
 def test_what_a_card_cannot_say(packed, tmp_path, capsys) -> None:
     model = packed.parent / "model.h5"
     output = f"--output={tmp_path}/new.zip"
-    assert "gone.txt: no such file, and no SPDX identifier" in refused(
+    assert "gone.txt: no such file, and no SPDX identifier" in get_refusal(
         "pack", model, output, "--licence=gone.txt"
     )
-    assert "'Finnish' is not an ISO 639 code" in refused(
+    assert "'Finnish' is not an ISO 639 code" in get_refusal(
         "pack", model, output, "--language=Finnish"
     )
     # pruned after it was measured

@@ -28,7 +28,7 @@ from ovaflow.settings.predict import N_CANDIDATES
 
 
 @pytest.fixture(scope="module")
-def texts(dataset, tmp_path_factory):
+def texts(dataset, tmp_path_factory) -> str:
     """The test texts, one a line."""
     path = tmp_path_factory.mktemp("texts") / "in.txt"
     path.write_text("".join(f"{text}\n" for text in dataset.test_texts()))
@@ -40,7 +40,9 @@ def test_several_threads_give_the_same_file_and_predictions(
 ) -> None:
     ovaflow("rerank", model, *fitted_to, "--threads=2", f"--output={tmp_path}/again.h5")
     assert (tmp_path / "again.h5").read_bytes() == model.with_name("reranker.h5").read_bytes()
-    assert all(map(np.array_equal, predict("--threads=2").ranking, predicted.ranking))
+    ranking = predict("--threads=2").ranking
+    for ours, theirs in zip(ranking, predicted.ranking, strict=True):
+        assert np.array_equal(ours, theirs)
 
 
 def test_a_predictor_knows_what_its_second_stage_takes_and_does_without(
@@ -166,19 +168,19 @@ def test_evaluate_shows_labels_by_probability(folder) -> None:
     assert said in ovaflow(*command, f"--labels={folder}/labels.csv")
 
 
-def without_first_column(fitted):
+def without_first_column(fitted) -> Reranker:
     return replace(
         fitted, parameters=fitted.parameters | {"columns": fitted.parameters["columns"][1:]}
     )
 
 
-def with_a_source_of_another_kind(fitted):
+def with_a_source_of_another_kind(fitted) -> Reranker:
     columns = [*fitted.parameters["columns"], "score of trees", "rank of trees"]
     sources = [{"name": "trees", "model": "trees.h5", "checksum": ""}]
     return replace(fitted, parameters=fitted.parameters | {"columns": columns, "sources": sources})
 
 
-def with_an_unknown_kind(fitted):
+def with_an_unknown_kind(fitted) -> Reranker:
     parameters = fitted.parameters | {
         "further": ["moon"],
         "columns": [*fitted.parameters["columns"], "phase"],
@@ -186,7 +188,7 @@ def with_an_unknown_kind(fitted):
     return replace(fitted, parameters=parameters)
 
 
-def without_what_similar_texts_store(fitted):
+def without_what_similar_texts_store(fitted) -> Reranker:
     kinds = [kind for kind in fitted.evidence.kinds if not isinstance(kind, SimilarTexts)]
     return replace(fitted, evidence=replace(fitted.evidence, kinds=kinds))
 

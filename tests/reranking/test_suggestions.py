@@ -80,7 +80,7 @@ def rerank(model, fitted_to):
     return fit
 
 
-def suggest(folder, path, part, share=1.0):
+def write_suggestions(folder, path, part, share=1.0) -> Path:
     """Write suggestions of a program that knows most labels, for records of held-out and test
     instances.
     """
@@ -100,25 +100,25 @@ def suggest(folder, path, part, share=1.0):
 
 
 @pytest.fixture(scope="module")
-def of_file(folder, rerank, tmp_path_factory):
+def model_with_file(folder, rerank, tmp_path_factory) -> Path:
     """A model whose second stage weighs suggestions of a file."""
     place = tmp_path_factory.mktemp("of file")
-    file = suggest(folder, place / "guesses.csv", "held")
+    file = write_suggestions(folder, place / "guesses.csv", "held")
     return rerank(place / "made", f"--suggestions={file}")[0]
 
 
 @pytest.fixture(scope="module")
-def half(folder, tmp_path_factory):
+def half_suggestions(folder, tmp_path_factory) -> Path:
     """Suggestions for about half of the test instances."""
-    return suggest(folder, tmp_path_factory.mktemp("half") / "new.csv", "dataset", 0.5)
+    return write_suggestions(folder, tmp_path_factory.mktemp("half") / "new.csv", "dataset", 0.5)
 
 
 def test_a_text_of_which_the_file_says_nothing_is_ranked_without(
-    dataset, of_file, half, predict, capsys
+    dataset, model_with_file, half_suggestions, predict, capsys
 ) -> None:
-    ours = predict(f"--suggestions={half}", by=of_file)
+    ours = predict(f"--suggestions={half_suggestions}", by=model_with_file)
     without = predict()
-    suggested = {row["id"] for row in read_records(half)}
+    suggested = {row["id"] for row in read_records(half_suggestions)}
     ids = dataset.ids("test")
     known = np.array([record in suggested for record in ids])
     assert f"for {len(suggested)} of {len(ids)} test instances" in capsys.readouterr().out
@@ -129,13 +129,13 @@ def test_a_text_of_which_the_file_says_nothing_is_ranked_without(
     )
     hits = find_hits(ours.ids[:, :1], dataset.test.Y)
     assert hits[known].mean() > hits[~known].mean()
-    nothing = predict(by=of_file)
+    nothing = predict(by=model_with_file)
     assert np.array_equal(nothing.ranking.probabilities, without.ranking.probabilities)
     assert "guesses: the second stage can rank with their suggestions" in capsys.readouterr().err
 
 
-def test_a_file_is_evidence(of_file) -> None:
-    parameters = Reranker.open_header(of_file.with_name("reranker.h5")).parameters
+def test_a_file_is_evidence(model_with_file) -> None:
+    parameters = Reranker.open_header(model_with_file.with_name("reranker.h5")).parameters
     check = parameters["check"]
     assert check["second_stage"] > check["first_stage"]
     assert check["lost"]["suggestions of guesses"] > 0.05
@@ -143,25 +143,29 @@ def test_a_file_is_evidence(of_file) -> None:
 
 
 def test_new_texts_are_ranked_as_those_of_the_test_set(
-    dataset, of_file, half, predict, tmp_path
+    dataset, model_with_file, half_suggestions, predict, tmp_path
 ) -> None:
-    theirs = predict(f"--suggestions={half}", by=of_file)
+    theirs = predict(f"--suggestions={half_suggestions}", by=model_with_file)
     texts = zip(dataset.ids("test"), dataset.test_texts(), strict=True)
     (tmp_path / "new.jsonl").write_text(
         "\n".join(json.dumps({"id": record, "text": text}) for record, text in texts)
     )
-    ours = predict_answers(of_file, tmp_path / "new.jsonl", f"--suggestions={half}")
+    ours = predict_answers(
+        model_with_file, tmp_path / "new.jsonl", f"--suggestions={half_suggestions}"
+    )
     assert list_label_values(ours) == theirs.ids.tolist()
     assert np.array(list_label_values(ours, "score")) == pytest.approx(theirs.scores, abs=1e-5)
 
 
-def test_results_of_annif_are_suggestions_too(of_file, half, predict, tmp_path) -> None:
+def test_results_of_annif_are_suggestions_too(
+    model_with_file, half_suggestions, predict, tmp_path
+) -> None:
     (tmp_path / "half").mkdir()
-    for row in read_records(half):
+    for row in read_records(half_suggestions):
         with open(tmp_path / "half" / f"{row['id']}.annif", "a") as result:
             result.write(f"<{row['label']}>\tany name\t12.3\t{row['score']}\n")
-    files = f"--suggestions={half}", f"--suggestions=guesses={tmp_path}/half"
-    ours, theirs = (predict(file, by=of_file).scores for file in files)
+    files = f"--suggestions={half_suggestions}", f"--suggestions=guesses={tmp_path}/half"
+    ours, theirs = (predict(file, by=model_with_file).scores for file in files)
     assert np.array_equal(ours, theirs)
 
 
@@ -186,7 +190,7 @@ def test_files_that_are_refused(rerank, tmp_path, lines) -> None:
 def test_unknown_ids_and_labels_are_counted_and_too_few_texts_are_not_used(
     folder, dataset, rerank, tmp_path
 ) -> None:
-    path = suggest(folder, tmp_path / "a.csv", "held", 0.3)
+    path = write_suggestions(folder, tmp_path / "a.csv", "held", 0.3)
     with open(path, "a") as file:
         file.write("nobody,name1,1\nline 2,no such label,1\n")
     rows = read_records(path)
@@ -199,15 +203,23 @@ def test_unknown_ids_and_labels_are_counted_and_too_few_texts_are_not_used(
 
 
 def test_what_a_second_stage_does_not_know_is_refused(
-    dataset, of_file, model, half, tmp_path
+    dataset, model_with_file, model, half_suggestions, tmp_path
 ) -> None:
     (tmp_path / "s.annif").write_text("<http://example.org/cats>\n")
     for by, value, complaint in (
-        (model, half, "new is unknown; the second stage was fitted with no file of suggestions"),
-        (of_file, f"other={half}", ""),
-        (of_file, tmp_path / "none.csv", "cannot be read (No such file or directory)"),
-        (of_file, tmp_path / "a.txt", "neither a .csv file nor a folder of .annif files; give one"),
-        (of_file, f"half={tmp_path}", "s.annif, line 1: the score is '', not a number"),
+        (
+            model,
+            half_suggestions,
+            "new is unknown; the second stage was fitted with no file of suggestions",
+        ),
+        (model_with_file, f"other={half_suggestions}", ""),
+        (model_with_file, tmp_path / "none.csv", "cannot be read (No such file or directory)"),
+        (
+            model_with_file,
+            tmp_path / "a.txt",
+            "neither a .csv file nor a folder of .annif files; give one",
+        ),
+        (model_with_file, f"half={tmp_path}", "s.annif, line 1: the score is '', not a number"),
     ):
         options = (
             f"--dataset={dataset.path}",
@@ -216,6 +228,11 @@ def test_what_a_second_stage_does_not_know_is_refused(
         )
         assert complaint in ovaflow("predict", by, *options, status=2 if complaint else 0)
     said = ovaflow(
-        "predict", of_file, "--text=name1", "--text=name2", f"--suggestions={half}", status=2
+        "predict",
+        model_with_file,
+        "--text=name1",
+        "--text=name2",
+        f"--suggestions={half_suggestions}",
+        status=2,
     )
     assert "is that of an instance; give the ids of the instances" in said

@@ -39,15 +39,15 @@ def theirs(check, predicted):
 
 
 @pytest.fixture(scope="module")
-def asked(model, texts):
+def predict_texts(model, texts):
     return lambda *options: predict_answers(model, texts, *options)
 
 
 KEYS = "expected_precision", "expected_recall"
 
 
-def test_promises_are_columns_and_keys(model, texts, asked, theirs, tmp_path) -> None:
-    ours = asked("--fit")
+def test_promises_are_columns_and_keys(model, texts, predict_texts, theirs, tmp_path) -> None:
+    ours = predict_texts("--fit")
     assert list_label_values(ours) == [each[0] for each in theirs]
     promises = [[each[key] for key in KEYS] for each in ours]
     assert_allclose(promises, [each[1:3] for each in theirs], atol=1e-4)
@@ -57,10 +57,10 @@ def test_promises_are_columns_and_keys(model, texts, asked, theirs, tmp_path) ->
         assert [[float(row[key]) for key in KEYS] for row in rows] == promises
 
 
-def test_an_answer_without_labels_has_no_precision(asked) -> None:
-    first = asked("--min-probability=1")[0]
+def test_an_answer_without_labels_has_no_precision(predict_texts) -> None:
+    first = predict_texts("--min-probability=1")[0]
     assert (first["labels"], *(first[key] for key in KEYS)) == ([], None, 0)
-    assert asked("--no-rerank")[0]["expected_precision"] is None
+    assert predict_texts("--no-rerank")[0]["expected_precision"] is None
 
 
 def test_a_file_is_divided_and_the_share_that_is_right_is_said(

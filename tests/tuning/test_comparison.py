@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from solving import make_memory_dataset
 
 from ovaflow.cli import main
-from ovaflow.dataset.dataset import Names, open_dataset
+from ovaflow.dataset.dataset import Dataset, Names, open_dataset
 from ovaflow.dataset.hold_out import hold_out
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metric import get_metric
@@ -63,7 +63,7 @@ def test_what_cannot_win_is_not_tried_again():
     tried = []
     strengths = {"bad": 0.1, "good": 0.6, "as good": 0.6}
 
-    def attempt(candidate, part):
+    def attempt(candidate, part) -> Trial:
         tried.append((candidate, part))
         right = rng.random(400) < strengths[candidate]
         return Trial(right * 1.0, right, dict.fromkeys(comparison.COMPARED_METRICS, 0.5), 2.0)
@@ -83,7 +83,7 @@ def test_what_cannot_win_is_not_tried_again():
     assert (chosen["difference"], chosen["error"]) == (0, 0)
 
 
-def made_trial(scores, right=0):
+def make_trial(scores, right=0) -> Trial:
     """A trial where the first label of so many instances is right."""
     first = np.arange(len(scores)) < right
     return Trial(
@@ -105,8 +105,8 @@ def test_the_default_stays_unless_another_is_surely_better() -> None:
         (0.05, 990, "old"),
         (0.001, 1200, "old"),
     ):
-        better = made_trial(scores + noise - noise.mean() + gain, right)
-        trials = {"old": [made_trial(scores, 1000)], "new": [better]}
+        better = make_trial(scores + noise - noise.mean() + gain, right)
+        trials = {"old": [make_trial(scores, 1000)], "new": [better]}
         found = decide("nDCG@5", trials, "new", "old")
         assert (found["chosen"], found["default"]) == (expected, "old")
         assert "check" not in found
@@ -116,8 +116,8 @@ def test_the_default_stays_unless_another_is_surely_better() -> None:
 
 
 def test_what_wins_on_a_part_is_checked_with_all() -> None:
-    low = [made_trial([0.1, 0.2, 0.3])]
-    high = [made_trial([0.5, 0.7, 0.6], 1)]
+    low = [make_trial([0.1, 0.2, 0.3])]
+    high = [make_trial([0.5, 0.7, 0.6], 1)]
     part = {"old": low, "other": low, "new": high}
     tried = []
     for whole, expected in (({"old": low, "new": high}, "new"), ({"old": high, "new": low}, "old")):
@@ -139,7 +139,7 @@ def test_what_wins_on_a_part_is_checked_with_all() -> None:
     assert len(tried) == 4
 
 
-def noisy_dataset(n=1000, d=300, n_labels=8, seed=0):
+def make_noisy_dataset(n=1000, d=300, n_labels=8, seed=0) -> Dataset:
     """Labels that depend on single features, with many wrong ones: the smaller C, the better."""
     rng = np.random.default_rng(seed)
     X = (rng.random((n, d)) < 0.1) * 1.0
@@ -155,7 +155,7 @@ def noisy_dataset(n=1000, d=300, n_labels=8, seed=0):
 
 
 def test_C_is_the_best_of_those_tried_and_no_test_instance_is_seen() -> None:
-    dataset = noisy_dataset()
+    dataset = make_noisy_dataset()
     settings = ChooseC(candidates=[0.01, 0.1, 1, 10, 100])
     found = choose_C(dataset, TrainLabels(), settings, 2)
     by_C = {each["candidate"]: each for each in found["candidates"]}
@@ -164,14 +164,14 @@ def test_C_is_the_best_of_those_tried_and_no_test_instance_is_seen() -> None:
     assert found["chosen"] == 0.1
     assert all(each["difference"] <= 0 for each in by_C.values())
     again = choose_C(replace(dataset, test=None), TrainLabels(), settings, 1)
-    assert timeless(again) == timeless(found)
+    assert drop_times(again) == drop_times(found)
     fewer = choose_C(dataset, TrainLabels(), ChooseC(candidates=[0.1, 1], instances=100), 1)
     assert (fewer["instances"], found["instances"]) == (100, 1000)
     assert max(each["held_out"] for each in fewer["candidates"]) <= 100
 
 
 @pytest.fixture
-def grouped(monkeypatch):
+def recorded_groups(monkeypatch):
     """Groups of each choice of C or of features."""
     groups = []
     for module in (cost, features):
@@ -183,7 +183,7 @@ def grouped(monkeypatch):
     return groups
 
 
-def choose(folder, rows, *options):
+def choose_features_of_table(folder, rows, *options) -> list[str]:
     """Choose features for a table; the options that name it."""
     (folder / "a.csv").write_text("\n".join(rows))
     table = [f"--train={folder}/a.csv", f"--test={folder}/a.csv", "--format=csv", *options]
@@ -191,36 +191,38 @@ def choose(folder, rows, *options):
     return table
 
 
-def test_groups_are_held_out_together(tmp_path, grouped) -> None:
-    dataset = noisy_dataset(n=600)
+def test_groups_are_held_out_together(tmp_path, recorded_groups) -> None:
+    dataset = make_noisy_dataset(n=600)
     series = np.arange(600) % 20
     dataset = replace(dataset, train=replace(dataset.train, units=series))
     choose_C(dataset, TrainLabels(), ChooseC(candidates=[1.0]), 1)
     series = series[np.random.default_rng(0).permutation(600)]
-    assert_array_equal(np.equal.outer(grouped[0], grouped[0]), np.equal.outer(series, series))
+    assert_array_equal(
+        np.equal.outer(recorded_groups[0], recorded_groups[0]), np.equal.outer(series, series)
+    )
     rows = [f"s{i % 20},x,word{i} more{i % 9}" for i in range(600)]
-    choose(tmp_path, ["series,labels,text", *rows], "--group-column=series")
-    assert set(np.unique(grouped[1], return_counts=True)[1]) == {30}
+    choose_features_of_table(tmp_path, ["series,labels,text", *rows], "--group-column=series")
+    assert set(np.unique(recorded_groups[1], return_counts=True)[1]) == {30}
 
 
-def test_short_copies_are_held_out_together(tmp_path, grouped) -> None:
+def test_short_copies_are_held_out_together(tmp_path, recorded_groups) -> None:
     rows = [f"x,word{i % 100} more{i % 100}{'.' * (i // 100)}" for i in range(150)] + ["x,?"] * 20
-    table = choose(tmp_path, ["labels,text", *rows])
+    table = choose_features_of_table(tmp_path, ["labels,text", *rows])
     ovaflow("prepare", *table, "--no-label-names", f"--output={tmp_path}/a.h5")
     choose_C(open_dataset(tmp_path / "a.h5"), TrainLabels(), ChooseC(candidates=[1.0]), 1)
-    for each in grouped:
+    for each in recorded_groups:
         # two of 50, and one of 50 and of the 20 without a word; rare words are no features
         assert sorted(np.unique(each, return_counts=True)[1]) == [1] * 70 + [2] * 50
 
 
-def metrics_of(dataset, **settings):
+def train_and_measure(dataset, **settings) -> dict[str, float]:
     """Metrics of a model trained directly."""
     model = train_model(dataset, TrainLabels(**settings), 0.01)
     return compute_ranking_metrics(model.top_k(dataset.test.X, 5)[0], dataset.test.Y, np.ones(8))
 
 
 def test_figures_of_a_choice_are_those_of_models_trained_directly() -> None:
-    dataset = noisy_dataset(n=400)
+    dataset = make_noisy_dataset(n=400)
     found = choose_C(dataset, TrainLabels(), ChooseC(candidates=[1.0, 3.0], held_out=0.25), 1)
     sample = np.random.default_rng(0).permutation(400)
     for each in found["candidates"]:
@@ -229,7 +231,7 @@ def test_figures_of_a_choice_are_those_of_models_trained_directly() -> None:
         for fit, held in list(divide_into_rounds(np.arange(400), 0.25))[: each["rounds"]]:
             train, test = (dataset.train.take(np.sort(sample[part])) for part in (fit, held))
             part = replace(dataset, train=train, test=test)
-            directly.append(metrics_of(part, C=each["candidate"], epsilon=0.01)["P@1"])
+            directly.append(train_and_measure(part, C=each["candidate"], epsilon=0.01)["P@1"])
             sizes.append(len(held))
         assert each["metrics"]["P@1"] == pytest.approx(
             np.average(directly, weights=sizes), abs=1e-12
@@ -237,7 +239,7 @@ def test_figures_of_a_choice_are_those_of_models_trained_directly() -> None:
 
 
 def test_C_chosen_on_a_part_is_checked_with_all_but_those_held_out(monkeypatch) -> None:
-    dataset = noisy_dataset(n=3000)
+    dataset = make_noisy_dataset(n=3000)
     monkeypatch.setattr(
         comparison, "_choose_surely_better", lambda metric, trials, best, default: best
     )
@@ -247,14 +249,14 @@ def test_C_chosen_on_a_part_is_checked_with_all_but_those_held_out(monkeypatch) 
     assert (found["instances"], found["chosen"], found["default"]) == (300, 0.1, 1.0)
     parts = hold_out(dataset, 0.2)
     for each in found["check"]:
-        theirs = metrics_of(parts, C=each["candidate"])
+        theirs = train_and_measure(parts, C=each["candidate"])
         assert each["metrics"]["nDCG@5"] == pytest.approx(theirs["nDCG@5"], abs=1e-12)
         assert each["held_out"] == parts.test.X.n_rows
     whole = choose_C(dataset, TrainLabels(), ChooseC(candidates=[0.1, 1.0]), 1)
     assert "check" not in whole
 
 
-def timeless(found, entries="candidates"):
+def drop_times(found, entries="candidates") -> list[dict]:
     return [
         {name: value for name, value in each.items() if name != "seconds"}
         for each in found[entries]
@@ -264,7 +266,7 @@ def timeless(found, entries="candidates"):
 ENDINGS = ["s", "ing", "ed", "er", "ers", "able", "ment", "ness", "ful", "less"]
 
 
-def inflected(folder, **sizes):
+def write_inflected_texts(folder, **sizes) -> list[str]:
     """Files whose subjects are told by the beginnings of words, of which most endings occur once,
     as options.
     """
@@ -283,7 +285,7 @@ def inflected(folder, **sizes):
     return [f"--{part}={folder}/{part}.tsv" for part in sizes]
 
 
-def chosen(output, *options):
+def run_choose_features(output, *options) -> dict:
     """The choice of features with some options, and what was said."""
     assert main(["choose-features", *options, "--format=text-tsv", f"--output={output}"]) == 0
     return json.loads(output.read_text())
@@ -291,15 +293,15 @@ def chosen(output, *options):
 
 def test_features_are_chosen_without_the_test_set_and_prepared(tmp_path, capsys) -> None:
     choice = tmp_path / "features.json"
-    files = inflected(tmp_path, train=400, test=50)
-    found = chosen(choice, *files)
+    files = write_inflected_texts(tmp_path, train=400, test=50)
+    found = run_choose_features(choice, *files)
     assert found["chosen"] == "words+prefixes=6"
     assert re.fullmatch(
         r"words\+prefixes=6  chosen, the default: .*", capsys.readouterr().out.splitlines()[-1]
     )
     (tmp_path / "test.tsv").write_text("subject1\tother\n")
-    assert timeless(chosen(tmp_path / "again.json", *files)) == timeless(found)
-    fewer = chosen(tmp_path / "fewer.json", *files, "--instances=100")
+    assert drop_times(run_choose_features(tmp_path / "again.json", *files)) == drop_times(found)
+    fewer = run_choose_features(tmp_path / "fewer.json", *files, "--instances=100")
     assert (found["instances"], fewer["instances"]) == (400, 100)
     prepare = (
         "prepare",
@@ -321,14 +323,16 @@ def test_features_are_compared_on_more_instances_of_a_large_dataset(
 ) -> None:
     for name, value in (("_LARGE_DATASET", cheap), ("_SMALL_SAMPLE", 50), ("_LARGE_SAMPLE", 80)):
         monkeypatch.setattr(features, name, value)
-    files = inflected(tmp_path, train=300, test=1)
-    assert chosen(tmp_path / "a.json", *files, "--candidates=words")["instances"] == size
+    files = write_inflected_texts(tmp_path, train=300, test=1)
+    assert (
+        run_choose_features(tmp_path / "a.json", *files, "--candidates=words")["instances"] == size
+    )
 
 
 def test_features_chosen_on_a_part_are_checked_with_all(tmp_path, capsys) -> None:
-    files = inflected(tmp_path, train=600, test=1)
+    files = write_inflected_texts(tmp_path, train=600, test=1)
     options = *files, "--candidates=words", "--candidates=prefixes=6", "--held-out=0.6"
-    found = chosen(tmp_path / "a.json", *options, "--instances=200")
+    found = run_choose_features(tmp_path / "a.json", *options, "--instances=200")
     # words are the first candidate, so the default
     assert (found["default"], found["chosen"]) == ("words", "prefixes=6")
     assert [each["candidate"] for each in found["check"]] == ["words", "prefixes=6"]
@@ -337,15 +341,15 @@ def test_features_chosen_on_a_part_are_checked_with_all(tmp_path, capsys) -> Non
     assert first.startswith("words: nDCG@5")
     assert second.startswith("prefixes=6: nDCG@5")
     assert re.fullmatch(r"prefixes=6  chosen, nDCG@5 \+[\d.]+ ± [\d.]+ to the default, words", last)
-    whole = chosen(tmp_path / "b.json", *options, "--instances=600")
-    assert timeless(found, "check") == timeless(whole)
+    whole = run_choose_features(tmp_path / "b.json", *options, "--instances=600")
+    assert drop_times(found, "check") == drop_times(whole)
     assert "check" not in whole
 
 
 def test_texts_without_a_word_are_sampled_one_by_one() -> None:
     texts = [*(f"word{i} more" for i in range(300)), *["", " ", "?!", "2019", "\n", "."] * 50]
     for size in (60, 100):
-        sample, available = features._sample_instances(map(TextInstance, texts), size)
+        sample, available = features._sample_instances([TextInstance(text) for text in texts], size)
         assert available == 600
         without = [instance for instance in sample if not instance.text.startswith("word")]
         # hypergeometric: standard deviation at most 4.6
@@ -353,9 +357,9 @@ def test_texts_without_a_word_are_sampled_one_by_one() -> None:
 
 
 def test_instances_set_aside_for_testing_are_not_seen(tmp_path) -> None:
-    train = inflected(tmp_path, train=300)
+    train = write_inflected_texts(tmp_path, train=300)
     candidates = ["--candidates=words", "--candidates=words+pairs"]
-    theirs = chosen(tmp_path / "a.json", *train, *candidates)
+    theirs = run_choose_features(tmp_path / "a.json", *train, *candidates)
     ovaflow("prepare", *train, "--format=text-tsv", f"--output={tmp_path}/dataset.h5")
     aside = set(open_dataset(tmp_path / "dataset.h5").test_texts())
     assert len(aside) > 30
@@ -363,8 +367,8 @@ def test_instances_set_aside_for_testing_are_not_seen(tmp_path) -> None:
     (tmp_path / "train.tsv").write_text(
         "".join(line for line in lines if line.split("\t")[1].strip() not in aside)
     )
-    ours = chosen(tmp_path / "b.json", *train, *candidates)
-    assert timeless(ours) == timeless(theirs)
+    ours = run_choose_features(tmp_path / "b.json", *train, *candidates)
+    assert drop_times(ours) == drop_times(theirs)
     assert ours["instances"] == 300 - len(aside)
 
 

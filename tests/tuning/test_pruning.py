@@ -21,7 +21,7 @@ B = 1.5
 
 
 @pytest.fixture
-def made(tmp_path):
+def make_case(tmp_path):
     """A dataset in which features stand for labels, and a model with noise on the weights of all
     other features.
     """
@@ -44,7 +44,7 @@ def made(tmp_path):
     return make
 
 
-def worth(model, dataset, threshold):
+def measure_without_small_weights(model, dataset, threshold) -> dict[str, float]:
     """nDCG@5 and PSP@5 of dense weights without the small ones."""
     dense = model.weights.to_scipy().toarray()
     (X, Y) = (dataset.test.X.to_scipy().toarray(), dataset.test.Y)
@@ -54,13 +54,13 @@ def worth(model, dataset, threshold):
     return {name: metrics[name] for name in ("nDCG@5", "PSP@5")}
 
 
-def test_differences_are_those_of_the_metrics(made) -> None:
-    model, dataset = made([-0.3, -0.08, 0.02, 0.04, 0.12, 0.18])
+def test_differences_are_those_of_the_metrics(make_case) -> None:
+    model, dataset = make_case([-0.3, -0.08, 0.02, 0.04, 0.12, 0.18])
     choice = choose_prune(model, dataset, A, B)
-    before = worth(model, dataset, 0.01)
+    before = measure_without_small_weights(model, dataset, 0.01)
     assert [point["prune"] for point in choice["points"]] == list(CANDIDATE_THRESHOLDS)
     for point in choice["points"]:
-        theirs = worth(model, dataset, point["prune"])
+        theirs = measure_without_small_weights(model, dataset, point["prune"])
         ours = {name: change["mean"] for name, change in point["change"].items()}
         assert ours == pytest.approx(
             {name: theirs[name] - before[name] for name in theirs}, abs=1e-6
@@ -76,12 +76,12 @@ def test_differences_are_those_of_the_metrics(made) -> None:
         ([0.0], 0.2),
     ],
 )
-def test_what_is_noise_goes(made, noise, chosen) -> None:
-    assert choose_prune(*made(noise), A, B)["chosen"] == chosen
+def test_what_is_noise_goes(make_case, noise, chosen) -> None:
+    assert choose_prune(*make_case(noise), A, B)["chosen"] == chosen
 
 
-def test_what_is_needed_stays(made) -> None:
-    model, dataset = made([0.0])
+def test_what_is_needed_stays(make_case) -> None:
+    model, dataset = make_case([0.0])
     small = model.weights.data
     # so that labels are told apart by weights of 0.06
     small[:-1] *= np.where(small[:-1] == 1, np.float32(0.06), 1)
@@ -93,8 +93,8 @@ def test_what_is_needed_stays(made) -> None:
     assert choice["points"][-1]["change"]["nDCG@5"]["mean"] == pytest.approx(lost["mean"], abs=0.1)
 
 
-def test_what_auto_is(made, tmp_path) -> None:
-    _, dataset = made([0.0])
+def test_what_auto_is(make_case, tmp_path) -> None:
+    _, dataset = make_case([0.0])
     write_json(tmp_path / "chosen.json", PRUNE_KIND, {"chosen": 0.07})
     assert resolve_threshold(0.03, dataset) == 0.03
     for path, theirs in (None, 0.05), (tmp_path / "chosen.json", 0.07):

@@ -157,7 +157,7 @@ def label_ranking_average_precision(ranked: Ranked, k: int) -> InstanceSums:
 def coverage_error(ranked: Ranked, k: int) -> InstanceSums:
     """Compute the mean over the instances with a hit of the place of the last one."""
     last = ranked.hits.shape[1] - ranked.hits[:, ::-1].argmax(axis=1)
-    has_hit: np.ndarray = ranked.hits.any(axis=1)
+    has_hit = np.asarray(ranked.hits.any(axis=1))
     places: np.ndarray = np.where(has_hit, last, 0)
     return places.astype(np.float64), has_hit.astype(np.float64)
 
