@@ -195,7 +195,7 @@ def _make_label_rows(
         with Progress(f"{kind}s", len(instances[:n_listed]), "records") as progress:
             for record in errors.records(instances[:n_listed]):
                 value = round(float(values[record.row]), 4)
-                row = {
+                row: dict[str, Any] = {
                     "label": name,
                     "kind": kind,
                     errors.value: value if np.isfinite(value) else None,

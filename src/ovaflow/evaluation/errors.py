@@ -3,7 +3,7 @@
 Errors are true labels that were missed, and predicted ones that are not true.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -128,15 +128,16 @@ class RunErrors:
         missed = counts.true - counts.right
         return {"missed": _find_largest(missed, amount), "wrong": _find_largest(wrong, amount)}
 
-    def records(self, rows: Sequence[int]) -> list[RecordErrors]:
+    def records(self, rows: Iterable[int]) -> list[RecordErrors]:
         """Describe the errors of some records."""
-        names = self.dataset.records("test", rows)
-        texts = self.dataset.test_texts(rows)
+        numbers = [int(row) for row in rows]
+        names = self.dataset.records("test", numbers)
+        texts = self.dataset.test_texts(numbers)
         if not texts:
-            texts = [", ".join(find_heaviest_features(self.dataset, row)) for row in rows]
+            texts = [", ".join(find_heaviest_features(self.dataset, row)) for row in numbers]
         records = []
-        for row, name, text in zip(rows, names, texts, strict=True):
-            records.append(self._describe_record(int(row), name, text))
+        for row, name, text in zip(numbers, names, texts, strict=True):
+            records.append(self._describe_record(row, name, text))
         return records
 
     def _describe_record(self, row: int, name: str, text: str) -> RecordErrors:

@@ -208,7 +208,8 @@ def _read_texts(predictor: Predictor, path: Path, settings: PrepareSource) -> It
             ancestors = _find_ancestors(above, known)
             labels.append(known | ancestors)
             n_labels.append(len(instance.labels) + len(ancestors))
-        texts = [instance.text for instance in batch]
+        # a column of vectors has arrays in place of texts
+        texts: list[Any] = [instance.text for instance in batch]
         if settings.vector_column:
             features = FeaturesAndFamiliarity(transform_vectors(predictor, texts, str(path)))
         else:
