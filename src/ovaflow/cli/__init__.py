@@ -1,10 +1,13 @@
-"""The command line: subcommands are functions named after them, in modules that are loaded when one
-is called.
+"""The command line.
+
+A subcommand is a function named after it, in a module that is imported when it is called.
 """
 
 import contextlib
 import importlib
 import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -24,10 +27,14 @@ GROUPS = {
 
 
 class _LazyGroup(click.Group):
-    def list_commands(self, context):
+    """Subcommands that are imported when they are called."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """List the names of subcommands."""
         return list(all_steps())
 
-    def get_command(self, context, name):
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Import a subcommand; None for an unknown name."""
         if name in removed.REMOVED_COMMANDS:
             raise click.UsageError(f"the command {name} is gone; {removed.REMOVED_COMMANDS[name]}")
         if name not in all_steps():
@@ -35,45 +42,52 @@ class _LazyGroup(click.Group):
         module = importlib.import_module(f"ovaflow.{all_steps()[name].module}")
         return getattr(module, f"{name.replace('-', '_')}_command")
 
-    def resolve_command(self, context, args):
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the name, the subcommand and its arguments."""
         name, command, rest = super().resolve_command(context, args)
-        if hasattr(command, "for_arguments"):
-            command = command.for_arguments(rest)
+        assert command is not None
+        choose = getattr(command, "for_arguments", None)
+        if choose is not None:
+            command = choose(rest)
         raise_on_interrupt()
-        return name, command, _with_switches(command, rest)
+        return name, command, _replace_switches(command, rest)
 
-    def invoke(self, context):
+    def invoke(self, context: click.Context) -> Any:
+        """Call the subcommand."""
         try:
             return super().invoke(context)
         except KeyboardInterrupt:
             # click would write an empty line
             raise click.Abort from None
 
-    def shell_complete(self, context, incomplete):
-        # names alone, without loading the commands
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
+        """List completions of a word, without importing subcommands."""
         names = [name for name in all_steps() if name.startswith(incomplete)]
         items = [CompletionItem(name, help=all_steps()[name].help) for name in names]
         return items + click.Command.shell_complete(self, context, incomplete)
 
-    def format_commands(self, context, formatter) -> None:
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names of subcommands, by groups."""
         for title, names in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(name, all_steps()[name].help) for name in names])
 
 
-def _with_switches(command, arguments):
-    """Arguments with ``--no-html`` for ``--html=false``, as a config file says it."""
-    opposites = {}
+def _replace_switches(command: click.Command, arguments: Sequence[str]) -> list[str]:
+    """Replace ``--html=false`` by ``--no-html``: switches may be written as in a config file."""
+    opposites: dict[str, str] = {}
     for option in command.params:
         opposites |= dict(zip(option.opts, option.secondary_opts, strict=False))
-    return [_switch(each, opposites) for each in arguments]
+    return [_replace_switch(each, opposites) for each in arguments]
 
 
-def _switch(argument, opposites):
+def _replace_switch(argument: str, opposites: Mapping[str, str]) -> str:
     name, is_given, value = argument.partition("=")
     if not (is_given and name in opposites):
         return argument
-    # loaded by no other command line
+    # imported here, since few command lines need it
     from ovaflow.settings.spelling import parse_value
 
     return {"True": name, "False": opposites[name]}.get(str(parse_value(value)), argument)
@@ -81,17 +95,16 @@ def _switch(argument, opposites):
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ovaflow")
-def group():
+def group() -> None:
     """From raw text to sparse one-vs-all models with very many labels."""
 
 
-def main(arguments=None):
-    """Run the command line; status 0 is success, 1 failure, 2 a mistake of the user."""
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; return 0 for success, 1 for failure, 2 for a mistake of the user."""
     # before any library is loaded
     limit_library_threads()
     try:
-        # what click hands back where a command ends with a status of its own; commands return
-        # nothing
+        # commands return nothing, but click returns the status of one that ends with its own
         return group.main(arguments, prog_name="ovaflow", standalone_mode=False) or 0
     except click.exceptions.Exit as stop:
         return stop.exit_code
@@ -100,36 +113,42 @@ def main(arguments=None):
         return 2
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "ovaflow"
-        message = _replacement(error) or " ".join(error.format_message().split()).removesuffix(".")
-        return _complain(f"{message}; see {command} --help", 2)
+        message = _explain_removed_option(error)
+        if not message:
+            message = " ".join(error.format_message().split()).removesuffix(".")
+        return _print_error(f"{message}; see {command} --help", 2)
     except click.ClickException as error:
-        return _complain(error.format_message(), 2)
+        return _print_error(error.format_message(), 2)
     except (click.Abort, KeyboardInterrupt):
         print_interrupted()
         return INTERRUPTED_STATUS
     except InputError as error:
-        return _complain(error, 2)
+        return _print_error(error, 2)
     except MemoryError:
-        return _complain(
+        return _print_error(
             "out of memory; give the job more memory or lower the number of threads", 1
         )
     except OSError as error:
         name = error.filename or "input/output"
         explanation = explain_write_error(error, name)
         if explanation:
-            return _complain(f"{name}: {'; '.join(explanation)}", 2)
-        return _complain(f"{name}: {error.strerror or error}", 1)
+            return _print_error(f"{name}: {'; '.join(explanation)}", 2)
+        return _print_error(f"{name}: {error.strerror or error}", 1)
 
 
-def _replacement(error):
-    """Return what to use instead of an option that is gone; empty for other mistakes."""
+def _explain_removed_option(error: click.UsageError) -> str:
+    """Return the replacement of an option that was removed; empty for other mistakes."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return ""
-    instead = removed.REMOVED_OPTIONS.get((error.ctx.info_name, error.option_name))
-    return f"the option {error.option_name} is gone; {instead}" if instead else ""
+    command = error.ctx.info_name or ""
+    instead = removed.REMOVED_OPTIONS.get((command, error.option_name))
+    if not instead:
+        return ""
+    return f"the option {error.option_name} is gone; {instead}"
 
 
-def _complain(message, status):
+def _print_error(message: object, status: int) -> int:
+    """Print an error in one line; return the status."""
     # the log may be on the disk that is full
     with contextlib.suppress(OSError):
         print(f"ovaflow: error: {message}", file=sys.stderr, flush=True)

@@ -1,7 +1,8 @@
-"""Rows that a command lists, on the terminal or in a file; how commands print tables."""
+"""Rows that a subcommand lists, on the terminal or in a file, and printed tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import click
 from rich.console import Console
@@ -9,7 +10,7 @@ from rich.measure import Measurement
 
 from ovaflow.console.errors import StrPath
 from ovaflow.report import wording
-from ovaflow.report.tables import Column, Row, Table, make_table
+from ovaflow.report.tables import Cell, Column, Row, Table, make_table
 from ovaflow.storage.tables import StoredColumn, write_table
 
 UNFITTED_TABLE_WIDTH = 1000
@@ -23,15 +24,15 @@ class Listing:
     title: str
     stored: Sequence[StoredColumn]  # columns of the file
     shown: Sequence[Column]  # columns of the terminal, after the record
-    rows: Sequence[dict]
+    rows: Sequence[dict[str, Any]]
     name_length: int = 60  # characters of a record's name on the terminal
 
     def show(self) -> None:
         """Print the rows, and an empty line."""
-        print_table(make_table(self.title, "record", self.shown, self.rows, self._row_of))
+        print_table(make_table(self.title, "record", self.shown, self.rows, self._make_row))
         click.echo()
 
-    def _row_of(self, row, cells):
+    def _make_row(self, row: dict[str, Any], cells: list[Cell]) -> Row:
         return Row(wording.plain(row["record"], self.name_length), cells)
 
     def write(self, path: StrPath) -> None:

@@ -352,7 +352,7 @@ class _Records:
         self._known = dict.fromkeys(files, 0)
         self._unknown = 0
         self._word_count = WordCount()
-        self._languages: Counter[str | None] = Counter()
+        self._languages: Counter[str] = Counter()
 
     @property
     def n(self) -> int:
@@ -365,7 +365,8 @@ class _Records:
                 self._unknown += count_texts_without_words(self.predictor, batch.read.X)
             if (familiarity := batch.read.familiarity) is not None:
                 self._word_count = WordCount.sum([self._word_count, familiarity.word_count])
-                self._languages.update(familiarity.languages)
+                known = [language for language in familiarity.languages if language is not None]
+                self._languages.update(known)
             first = self.n + 1
             ids = _make_ids(batch.names, first)
             suggestions = {name: file.find_suggestions(ids) for name, file in self._files.items()}

@@ -7,7 +7,9 @@ import io
 import shutil
 import tempfile
 import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import numba
@@ -25,15 +27,14 @@ from ovaflow.sparse.fingerprint import cache_folder
 from ovaflow.sparse.jit import cache_directory
 
 
-def _warm_up_of(name):
-    return find_method(name).warm_up
-
-
-def _method_options(command):
-    for name in filter(_warm_up_of, method_names()):
-        command = click.option(
-            f"--{name}", is_flag=True, help=f"Also compile the kernels of {name}."
-        )(command)
+def _add_method_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add an option for each method whose kernels are compiled by steps of its own."""
+    for name in method_names():
+        if find_method(name).warm_up:
+            option = click.option(
+                f"--{name}", is_flag=True, help=f"Also compile the kernels of {name}."
+            )
+            command = option(command)
     return command
 
 
@@ -49,16 +50,16 @@ def _method_options(command):
     show_default=True,
     help="Loss and regularization to train with; repeatable.",
 )
-@_method_options
+@_add_method_options
 @click.option("--rerank", is_flag=True, help="Also compile the kernels of the second stage.")
-def warm_up_command(problems, rerank, **methods) -> None:
+def warm_up_command(problems: tuple[str, ...], rerank: bool, **methods: bool) -> None:
     """Compile the kernels of training and prediction by running these steps on made-up instances.
 
     Jobs that start together would otherwise each compile them.
     """
     chosen = [name for name in method_names() if methods.get(name.replace("-", "_"))]
-    steps = list(_steps(problems, chosen, rerank))
-    marker = _marker(steps)
+    steps = list(_list_steps(problems, chosen, rerank=rerank))
+    marker = _find_marker(steps)
     if not (marker and marker.exists()):
         _run(steps)
         if marker:
@@ -67,18 +68,22 @@ def warm_up_command(problems, rerank, **methods) -> None:
     click.echo(f"kernels are compiled: {cache_directory()}")
 
 
-def _marker(steps):
-    """File beside the kernels that says that these steps have compiled theirs; None where none are
-    kept.
+def _find_marker(steps: Sequence[str]) -> Path | None:
+    """Return the file next to the kernels that marks these steps as compiled.
+
+    None if no kernels are kept.
     """
-    if cache_directory() is None or numba.config.DISABLE_JIT:
+    folder = cache_directory()
+    if folder is None or numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return None
-    # by these Numba knows whether a kernel that it has kept is that of a source
+    # Numba compares these to decide whether a kept kernel is up to date
     package = Path(ovaflow.__file__).parent
     states = {str(path): path.stat() for path in package.rglob("*.py")}
-    sources = sorted((name, state.st_mtime, state.st_size) for name, state in states.items())
-    name = hashlib.blake2b(repr((steps, sources)).encode(), digest_size=16).hexdigest()
-    return cache_directory() / f"compiled-{name}"
+    sources = []
+    for name, state in sorted(states.items()):
+        sources.append((name, state.st_mtime, state.st_size))
+    digest = hashlib.blake2b(repr((steps, sources)).encode(), digest_size=16).hexdigest()
+    return folder / f"compiled-{digest}"
 
 
 def _remove_unused() -> None:
@@ -86,24 +91,28 @@ def _remove_unused() -> None:
     for folder in cache_folder().glob("kernels-*"):
         # another process may remove it, too
         with contextlib.suppress(FileNotFoundError):
-            files = (path.stat().st_atime for path in folder.rglob("*") if path.is_file())
-            if max([folder.stat().st_mtime, *files]) < time.time() - _MONTH:
+            times = [folder.stat().st_mtime]
+            for path in folder.rglob("*"):
+                if path.is_file():
+                    times.append(path.stat().st_atime)
+            if max(times) < time.time() - _MONTH_SECONDS:
                 shutil.rmtree(folder)
 
 
-_MONTH = 30 * 24 * 3600.0
+_MONTH_SECONDS = 30 * 24 * 3600.0
 
 
-def _run(steps) -> None:
+def _run(steps: Sequence[str]) -> None:
+    """Run steps on made-up data in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         _write_tiny_dataset(Path(folder) / "dataset.h5")
         Path(folder, "texts.tsv").write_text("sea\tsalt water\nhill\tgreen grass\n" * 9)
-        # Numba makes millions of objects that stay, among which garbage is seldom worth looking for
+        # Numba makes millions of objects that stay: look for garbage less often
         gc.set_threshold(50_000, 50, 50)
         click.echo("compiling kernels, once for this machine and this version", err=True)
         with Progress("compiling", len(steps), "steps") as progress:
             for step in steps:
-                # what a step says of made-up instances interests nobody
+                # messages about made-up data are of no use
                 with silence_progress(), contextlib.redirect_stdout(io.StringIO()):
                     group.main(
                         [word.format(folder) for word in step.split()], standalone_mode=False
@@ -111,14 +120,15 @@ def _run(steps) -> None:
                 progress.advance()
 
 
-def _write_tiny_dataset(path) -> None:
+def _write_tiny_dataset(path: Path) -> None:
+    """Write a dataset on which each kernel is used."""
     generator = np.random.default_rng(0)
     # large enough for working sets, with labels for these and labels too frequent for them
     X = generator.random((6000, 13)) * (generator.random((6000, 13)) < 0.4)
     X[:, -1] = 1
     X[:, :2] *= 4
     Y = generator.random((6000, 6)) < [0.3, 0.1, 0.01, 0.001, 0.001, 0.001]
-    # similar instances tell it, no sum over features does: a second stage is used
+    # similar instances have this label, but no sum over features predicts it: a second stage is used
     Y[:, 0] = (X[:, 0] > 0) != (X[:, 1] > 0)
     split = Split(from_scipy(X), from_scipy(Y))
     write_dataset(
@@ -126,27 +136,33 @@ def _write_tiny_dataset(path) -> None:
     )
 
 
-_BEFORE = (
-    "prepare --format=text-tsv --train={0}/texts.tsv --test={0}/texts.tsv --features=words --features=pairs"
-    " --max-df=1.0 --output={0}/texts.h5",
+_FIRST_STEPS = (
+    "prepare --format=text-tsv --train={0}/texts.tsv --test={0}/texts.tsv --features=words"
+    " --features=pairs --max-df=1.0 --output={0}/texts.h5",
     "means {0}/dataset.h5 --output={0}/means.h5",
     "plan {0}/dataset.h5 --shards=1 --output={0}/plan.tsv",
 )
-_TRAIN = "train-shard {0}/dataset.h5 --means={0}/means.h5 --plan={0}/plan.tsv --shard=0 --output={0}/shard.h5"
-_AFTER = (
-    "merge {0}/shard.h5 --dataset={0}/dataset.h5 --output={0}/model.h5 --statistics={0}/training.h5",
+_TRAINING_STEP = (
+    "train-shard {0}/dataset.h5 --means={0}/means.h5 --plan={0}/plan.tsv --shard=0"
+    " --output={0}/shard.h5"
+)
+_LAST_STEPS = (
+    "merge {0}/shard.h5 --dataset={0}/dataset.h5 --output={0}/model.h5"
+    " --statistics={0}/training.h5",
     "predict {0}/model.h5 --dataset={0}/dataset.h5 --output={0}/predictions.h5",
-    "evaluate {0}/predictions.h5 --dataset={0}/dataset.h5 --model={0}/model.h5 --training={0}/training.h5"
-    " --output={0}/metrics.json",
+    "evaluate {0}/predictions.h5 --dataset={0}/dataset.h5 --model={0}/model.h5"
+    " --training={0}/training.h5 --output={0}/metrics.json",
     "explain {0}/model.h5 --label=label-0",
 )
 
-_RERANK = (
+_SECOND_STAGE_STEPS = (
     "hold-out {0}/dataset.h5 --output={0}/held.h5",
     "means {0}/held.h5 --output={0}/held-means.h5",
     "plan {0}/held.h5 --shards=1 --output={0}/held-plan.tsv",
-    "train-shard {0}/held.h5 --means={0}/held-means.h5 --plan={0}/held-plan.tsv --shard=0 --output={0}/held-shard.h5",
-    "merge {0}/held-shard.h5 --dataset={0}/held.h5 --output={0}/held-model.h5 --statistics={0}/held-training.h5",
+    "train-shard {0}/held.h5 --means={0}/held-means.h5 --plan={0}/held-plan.tsv --shard=0"
+    " --output={0}/held-shard.h5",
+    "merge {0}/held-shard.h5 --dataset={0}/held.h5 --output={0}/held-model.h5"
+    " --statistics={0}/held-training.h5",
     "predict {0}/held-model.h5 --dataset={0}/held.h5 --output={0}/held-predictions.h5",
     "rerank {0}/model.h5 --dataset={0}/dataset.h5 --held-out={0}/held.h5"
     " --predictions={0}/held-predictions.h5 --output={0}/reranker.h5",
@@ -154,14 +170,18 @@ _RERANK = (
 )
 
 
-def _steps(problems, methods, rerank):
-    yield from _BEFORE
+def _list_steps(problems: Sequence[str], methods: Sequence[str], *, rerank: bool) -> Iterator[str]:
+    """List the steps that compile the kernels of problems, methods and the second stage."""
+    yield from _FIRST_STEPS
     for problem in problems:
         loss, regularization = problem.split("/")
         for start in ("zero", "mean-separating"):
-            yield f"{_TRAIN} --loss={loss} --regularization={regularization} --initialization={start}"
-    yield from _AFTER
+            yield (
+                f"{_TRAINING_STEP} --loss={loss} --regularization={regularization}"
+                f" --initialization={start}"
+            )
+    yield from _LAST_STEPS
     for method in methods:
-        yield from _warm_up_of(method)
+        yield from find_method(method).warm_up
     if rerank:
-        yield from _RERANK
+        yield from _SECOND_STAGE_STEPS
