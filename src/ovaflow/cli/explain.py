@@ -198,7 +198,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 _SIDE_STYLES = {"up": "green", "down": "red"}
 
 
-def _show_contributions(console: Console, explained: Mapping[str, Any], text: str | None) -> None:
+def _show_contributions(console: Console, explained: dict[str, Any], text: str | None) -> None:
     """Print the contributions of words and evidence to a label's score."""
     outcome = f"score {explained['score']:+.3f}"
     if "probability" in explained:
