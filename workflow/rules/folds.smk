@@ -9,9 +9,9 @@ rule hold_out_fold:
         dataset=paths.FOLD_DATASET,
         sizes=paths.FOLD_SIZES,
     log:
-        f"logs/{{dataset}}/{FOLD}/hold-out-fold.log",
+        f"logs/{{dataset}}/{FOLD_FOLDER}/hold-out-fold.log",
     benchmark:
-        f"logs/{{dataset}}/{FOLD}/hold-out-fold.tsv"
+        f"logs/{{dataset}}/{FOLD_FOLDER}/hold-out-fold.tsv"
     params:
         revision=STEPS["hold-out-fold"].revision,
     resources:

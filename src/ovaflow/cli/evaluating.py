@@ -237,7 +237,7 @@ def _make_entries(
         measured = answers[model].measured
         figures = Figures.from_measured(measured)
         metrics = summarize_figures(measured, figures)
-        entry = {"model": model, "metrics": metrics, "intervals": figures.intervals}
+        entry: dict[str, Any] = {"model": model, "metrics": metrics, "intervals": figures.intervals}
         if first is not None:
             differences = figures.compute_differences(first)
             entry["differences"] = {figure: each.entry for figure, each in differences.items()}
