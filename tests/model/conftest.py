@@ -1,6 +1,6 @@
 """A small dataset, weights for it, and shards of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +32,9 @@ def all_weights(small_dataset) -> CSR:
 
 @pytest.fixture
 def write_shards(tmp_path, small_dataset, all_weights) -> Callable[..., list[Path]]:
-    """A function that writes shards of the given labels and returns their paths."""
+    """A function that writes a shard for each list of labels and returns their paths."""
 
-    def write(*parts: Any, folder: str = "shards") -> list[Path]:
+    def write(parts: Sequence[Any], folder: str = "shards") -> list[Path]:
         (tmp_path / folder).mkdir()
         paths = []
         for number, part in enumerate(parts):

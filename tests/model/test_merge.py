@@ -41,7 +41,7 @@ def assert_same_weights(ours: CSR | WeightRows, theirs: CSR | WeightRows) -> Non
 def test_rows_of_shards_in_any_order_and_pieces(
     tmp_path, small_dataset, all_weights, write_shards, piece
 ) -> None:
-    model = merge_model(tmp_path, write_shards(*PARTS)[::-1], small_dataset, piece=piece)
+    model = merge_model(tmp_path, write_shards(PARTS)[::-1], small_dataset, piece=piece)
     assert_same_weights(model.weights, all_weights)
 
 
@@ -50,8 +50,8 @@ def test_weights_for_instances_of_length_1_are_rounded(
     tmp_path, small_dataset, all_weights, write_shards, piece
 ) -> None:
     dataset = replace(small_dataset, parameters={"bias": 1.0, "normalize": True})
-    whole = merge_model(tmp_path, write_shards(range(N_LABELS)), dataset).path.read_bytes()
-    model = merge_model(tmp_path, write_shards(*PARTS, folder="parts"), dataset, piece=piece)
+    whole = merge_model(tmp_path, write_shards([range(N_LABELS)]), dataset).path.read_bytes()
+    model = merge_model(tmp_path, write_shards(PARTS, folder="parts"), dataset, piece=piece)
     rounded = round_weights(all_weights)
     assert_same_weights(model.weights, rounded)
     assert_array_equal(model.weights.steps, rounded.steps)
@@ -59,7 +59,7 @@ def test_weights_for_instances_of_length_1_are_rounded(
 
 
 def test_model_and_statistics_describe_the_training(tmp_path, small_dataset, write_shards) -> None:
-    model = merge_model(tmp_path, write_shards(*PARTS), small_dataset)
+    model = merge_model(tmp_path, write_shards(PARTS), small_dataset)
     assert model.trained.tolist() == [j != 3 for j in range(N_LABELS)]
     assert_array_equal(model.counts, small_dataset.train.Y.to_scipy().sum(axis=0))
     assert model.label_names == small_dataset.label_names
@@ -76,7 +76,7 @@ def test_model_and_statistics_describe_the_training(tmp_path, small_dataset, wri
 def test_weights_that_shards_dropped_cannot_be_kept(
     tmp_path, small_dataset, all_weights, write_shards
 ) -> None:
-    shards = write_shards(*PARTS)
+    shards = write_shards(PARTS)
     model = merge_model(tmp_path, shards, small_dataset, threshold=0.03)
     assert_same_weights(model.weights, prune(all_weights, 0.03))
     with pytest.raises(InputError, match=r"--stored-threshold=0\.005"):
@@ -84,7 +84,7 @@ def test_weights_that_shards_dropped_cannot_be_kept(
 
 
 def test_a_large_model_gets_an_index(tmp_path, small_dataset, write_shards, monkeypatch) -> None:
-    shards = write_shards(range(0, N_LABELS, 2), range(1, N_LABELS, 2))
+    shards = write_shards([range(0, N_LABELS, 2), range(1, N_LABELS, 2)])
     files = [
         f"--dataset={small_dataset.path}",
         f"--output={tmp_path}/m.h5",

@@ -38,14 +38,6 @@ def matrices(draw, values=FLOATS, d: int | None = None) -> CSR:
     return from_scipy(matrix)
 
 
-def assert_same_rows(ours: WeightRows, theirs: WeightRows) -> None:
-    assert ours.n_columns == theirs.n_columns
-    assert_array_equal(ours.data, theirs.data)
-    assert_array_equal(ours.indices, theirs.indices)
-    assert_array_equal(ours.indptr, theirs.indptr)
-    assert_array_equal(ours.steps, theirs.steps)
-
-
 @given(matrices())
 def test_rounded_weights_are_off_by_at_most_half_a_step(weights) -> None:
     ours = round_weights(weights)
@@ -60,7 +52,14 @@ def test_rounded_weights_are_off_by_at_most_half_a_step(weights) -> None:
         largest = np.abs(weights.to_scipy()[[row]].data.astype(float)).max(initial=0)
         assert largest <= 32767 * step
         assert step in (1, 2.0**-126) or largest > 32767 * step / 2
-    assert_same_rows(round_weights(again), ours)
+    rounded_again = round_weights(again)
+    assert_array_equal(rounded_again.data, ours.data)
+    assert_array_equal(rounded_again.indices, ours.indices)
+    assert_array_equal(rounded_again.indptr, ours.indptr)
+    for row, step in enumerate(rounded_again.steps):
+        # weights below float32's full precision may all become 0, which have a step of 1
+        if again.to_scipy()[[row]].count_nonzero():
+            assert step == ours.steps[row]
 
 
 @given(matrices())

@@ -61,7 +61,7 @@ def solve_root(X: CSR, training: TrainLabels) -> Root:
         n_positives=0,
         pp=0.0,
         xp=0.0,
-        xx=mean @ mean,
+        xx=float(mean @ mean),
     )
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = 0.0

@@ -121,8 +121,8 @@ def match_model(model: StoredModel, dataset: Dataset) -> EarlierModel:
     else:
         rows = _match_numbers("label", dataset.n_labels, n_old_labels, model, dataset)
         positions = _match_numbers("feature", d, old_d, model, dataset)
-    new = [dataset.label_names[j] for j in np.flatnonzero(rows < 0)]
-    gone = [model.label_names[j] for j in np.setdiff1d(np.arange(n_old_labels), rows)]
+    new = [dataset.label_names[int(j)] for j in np.flatnonzero(rows < 0)]
+    gone = [model.label_names[int(j)] for j in np.setdiff1d(np.arange(n_old_labels), rows)]
     has_classifier = (rows >= 0) & model.trained[rows]
     columns = np.full(model.n_features, -1, np.int64)
     columns[positions[positions >= 0]] = np.flatnonzero(positions >= 0)

@@ -162,7 +162,7 @@ def _choose_cut(weights: WeightRows | CSR, first: int, end: int) -> float:
 
 
 @strict_kernel
-def _is_listed(weight: np.float32, cut: float) -> bool:
+def _is_listed(weight: float, cut: float) -> bool:
     return weight > 0 or weight <= -cut
 
 
@@ -309,6 +309,7 @@ def renew_index(model: "LabelWeights") -> None:
 
     Where an index does not pay, that of a former model is removed.
     """
+    assert model.path is not None
     path = index_path(model.path)
     if len(model.weights.data) >= SMALLEST_INDEXED_MODEL:
         write_index(path, model)
@@ -326,6 +327,7 @@ def write_index(path: str | Path, model: "LabelWeights") -> None:
 
 def open_index(model: "LabelWeights") -> list[IndexPanel] | None:
     """Open the panels next to a model, mapped; None without an index of this very model."""
+    assert model.path is not None
     path = index_path(model.path)
     if model.names_in_memory is not None or not path.exists():
         return None

@@ -123,6 +123,7 @@ def _survey_shards(
             plan.checksums.append(shard.checksum)
             progress.advance()
     _require_all_labels(plan.shard, dataset)
+    assert first is not None
     training = Training(
         core_seconds=sum(seconds),
         shards=len(paths),

@@ -292,18 +292,20 @@ def write_model(
         group.attrs["n_columns"] = np.int64(n_features)
         data_dtype = np.int16 if rounds else np.float32
         indices_dtype = np.uint16 if rounds else np.int32
-        data = create_array(group, "data", shape=indptr[-1:], dtype=data_dtype)
-        indices = create_array(group, "indices", shape=indptr[-1:], dtype=indices_dtype)
+        shape = (int(indptr[-1]),)
+        data = create_array(group, "data", shape=shape, dtype=data_dtype)
+        indices = create_array(group, "indices", shape=shape, dtype=indices_dtype)
         start = 0
         ends = [np.zeros(1, np.int64)]
-        steps = []
+        steps: list[Any] = []
         for piece in pieces:
             end = start + len(piece.data)
             require_finite(piece.data, start, indptr, range(len(indptr) - 1))
             weights: CSR | WeightRows = piece
             if rounds:
-                weights = round_weights(piece)
-                steps.append(weights.steps)
+                rounded = round_weights(piece)
+                steps.append(rounded.steps)
+                weights = rounded
             data[start:end] = weights.data
             indices[start:end] = weights.indices
             ends.append(start + weights.indptr[1:])

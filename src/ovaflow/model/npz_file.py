@@ -33,7 +33,7 @@ def write_npz(path: StrPath, model: OneVsAll) -> None:
         "parameters": model.parameters,
         "inputs": model.inputs,
     }
-    arrays = {
+    arrays: dict[str, Any] = {
         "data": weights.data,
         "indices": weights.indices,
         "indptr": weights.indptr,
@@ -52,7 +52,7 @@ def read_npz(path: StrPath, bias: float = 1.0, normalize: bool = True) -> OneVsA
     For these, ``bias`` and ``normalize`` say how instances were prepared.
     """
     weights = read_matrix(path)
-    description = None
+    description: Any = None
     try:
         description = _read_description(path)
         if description is None:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ovaflow.console.errors import StrPath
 from ovaflow.model.model_file import LabelWeights, LinearScores, MethodModel, require_finite
 from ovaflow.model.top_k import (
     LazyIndex,
@@ -44,10 +44,10 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
     def nonzeros(self) -> int:
         return len(self.weights.data)
 
-    def write(self, path: str | Path) -> None:
+    def write(self, path: StrPath, **made_from: Any) -> None:
         weights = self.weights
         require_finite(weights.data, 0, weights.indptr, range(len(weights.indptr)))
-        super().write(path)
+        super().write(path, **made_from)
 
     def prepare(self) -> None:
         load_kernels(self.weights)
@@ -99,8 +99,8 @@ def _fill_cosines(
 ) -> None:
     """Fill out_j = <w_j, v> / |w_j| without one feature, whatever the step of w_j."""
     for j in range(len(out)):
-        product = 0.0
-        square = 0.0
+        product = np.float64(0.0)
+        square = np.float64(0.0)
         for segment in range(j * weights.blocks, (j + 1) * weights.blocks):
             offset = (segment % weights.blocks) << BLOCK_BITS
             for k in range(weights.indptr[segment], weights.indptr[segment + 1]):

@@ -8,7 +8,7 @@ larger one equals a model pruned at the larger one directly.
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -19,10 +19,16 @@ from ovaflow.sparse.weight_rows import WeightRows, make_segments
 if TYPE_CHECKING:
     from ovaflow.model.one_vs_all import OneVsAll
 
-_Weights = TypeVar("_Weights", CSR, WeightRows)
+
+@overload
+def prune(weights: CSR, threshold: float) -> CSR: ...
 
 
-def prune(weights: _Weights, threshold: float) -> _Weights:
+@overload
+def prune(weights: WeightRows, threshold: float) -> WeightRows: ...
+
+
+def prune(weights: CSR | WeightRows, threshold: float) -> CSR | WeightRows:
     """Drop weights below a threshold from a CSR (m, d), or from rounded rows.
 
     A threshold of 0 drops exact zeros only.

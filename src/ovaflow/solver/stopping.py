@@ -1,6 +1,6 @@
 """The stopping rule |g(w)| <= eps |g(0)|, the same for every start."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def compute_gradient_norm_at_zero(
     xp: float | np.ndarray,
     xx: float,
     positive_cost: float | np.ndarray = 1.0,
-) -> np.ndarray:
+) -> Any:
     """Compute |g(0)| = C |phi'(0)| |(c + 1) |P| p_mean - n x_mean| from means alone.
 
     Assumes that every positive is one of the n documents; names used for training are not.

@@ -218,11 +218,14 @@ def omit_full_indices(matrix: CSR) -> CSR:
 
     The matrix that is returned shares memory.
     """
-    return matrix._replace(indices=None) if is_full(matrix) else matrix
+    if not is_full(matrix):
+        return matrix
+    indices: Any = None
+    return matrix._replace(indices=indices)
 
 
 @kernel
-def entry_column(indices: np.ndarray | None, k: int, first: int) -> int:
+def entry_column(indices: np.ndarray | None, k: int, first: int) -> Any:
     """Find the column of entry k of the row that begins at entry ``first``; all unsigned."""
     if indices is None:
         return k - first

@@ -41,7 +41,8 @@ FASTMATH = frozenset({"reassoc", "contract", "nsz", "arcp"})
 def cache_directory() -> Path | None:
     """Make the folder of the compiled kernels; None if it cannot be written or is full."""
     # a cached caller keeps an old callee of another file, and CPUs differ
-    cpu = numba.config.CPU_NAME or binding.get_host_cpu_name()
+    config: Any = numba.config
+    cpu = config.CPU_NAME or binding.get_host_cpu_name()
     base = cache_folder()
     folder = base / f"kernels-{kernel_fingerprint()[:16]}-{numba.__version__}-{cpu}"
     try:
@@ -76,7 +77,7 @@ def _remove_truncated_files(folder: Path) -> None:
 def _make_decorator(**flags: Any) -> Callable[[Callable], Any]:
     def decorate(function: Callable) -> Any:
         folder = cache_directory()
-        config = numba.config
+        config: Any = numba.config
         compiler = numba.njit(nogil=True, error_model="numpy", cache=folder is not None, **flags)
         # for this function alone: a program keeps its own functions elsewhere
         default = config.CACHE_DIR

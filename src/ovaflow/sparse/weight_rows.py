@@ -178,7 +178,7 @@ def _decode(
     start = weights.indptr[low]
     for segment in range(low, high):
         first_feature = (segment % weights.blocks) << BLOCK_BITS
-        step = weights.steps[segment // weights.blocks]
+        step = label_step(weights.steps, segment // weights.blocks)
         for k in range(weights.indptr[segment], weights.indptr[segment + 1]):
             out_data[k - start] = step * np.float32(weights.data[k])
             out_indices[k - start] = first_feature + weights.indices[k]

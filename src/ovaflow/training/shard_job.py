@@ -23,7 +23,7 @@ from ovaflow.model.training_file import Shard, cast_statistics
 from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR, offsets
-from ovaflow.sparse.weight_rows import can_round_weights, round_weights
+from ovaflow.sparse.weight_rows import WeightRows, can_round_weights, round_weights
 from ovaflow.storage.parts import Parts
 from ovaflow.training.label_jobs import (
     LabelJobs,
@@ -84,9 +84,10 @@ def train_model(
     labels = np.arange(dataset.n_labels, dtype=np.int32)
     shard = train_labels(dataset, inputs, labels, training, threads)
     parameters = {"train": training.recorded, "prune": threshold}
-    weights = prune(shard.weights, threshold)
+    pruned = prune(shard.weights, threshold)
+    weights: CSR | WeightRows = pruned
     if can_round_weights(dataset.parameters):
-        weights = round_weights(weights)
+        weights = round_weights(pruned)
     return OneVsAll.in_memory(dataset, shard.trained, parameters, weights=weights)
 
 
