@@ -38,7 +38,7 @@ TURTLE = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 """
 
 
-def matrix_of(edges):
+def make_matrix(edges):
     broader = {}
     for child, parent in edges:
         broader.setdefault(child, []).append(parent)
@@ -49,7 +49,7 @@ def matrix_of(edges):
 def test_labels_above_are_those_that_a_path_leads_to(edges) -> None:
     graph = np.zeros((10, 10))
     graph[tuple(np.array(edges, int).reshape(-1, 2).T)] = 1
-    ours = matrix_of(edges)
+    ours = make_matrix(edges)
     theirs = np.isfinite(shortest_path(graph, unweighted=True)) & ~np.eye(10, dtype=bool)
     assert (ours.to_scipy().toarray() > 0).tolist() == theirs.tolist()
     longest = -shortest_path(-graph, method="BF") if len(edges) else graph
@@ -58,7 +58,7 @@ def test_labels_above_are_those_that_a_path_leads_to(edges) -> None:
 
 @given(EDGES, st.permutations(range(10)), st.integers(1, 10))
 def test_the_most_specific_labels_have_none_of_the_others_below(edges, labels, most) -> None:
-    matrix = matrix_of(edges)
+    matrix = make_matrix(edges)
     theirs = []
     above = matrix.to_scipy().toarray() > 0
     for count in range(1, 11):
@@ -69,7 +69,7 @@ def test_the_most_specific_labels_have_none_of_the_others_below(edges, labels, m
     assert sorted(select_most_specific(labels, matrix, most)) == sorted(theirs)
 
 
-def test_circles_end() -> None:
+def test_a_circle_of_labels_ends() -> None:
     matrix = build_ancestor_matrix(
         "abc", find_ancestors_by_relation({"a": ["b"], "b": ["a"], "c": ["a"]})
     )
@@ -149,7 +149,7 @@ def test_answers_keep_the_most_specific(answers) -> None:
     assert [label["name"] for label in prediction["labels"]] == ["home > kitchen > knives"]
 
 
-def test_where_no_child_is_sure_the_parent_answers(answers) -> None:
+def test_the_parent_answers_where_no_child_is_sure(answers) -> None:
     [scores] = answers("--text=home", "--top-k=2")
     parent, child = scores
     assert child.startswith(f"{parent} > ")

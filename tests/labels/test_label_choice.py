@@ -1,4 +1,4 @@
-"""Which labels are included and excluded when a dataset is prepared."""
+"""Labels that are included and excluded when a dataset is prepared."""
 
 import fnmatch
 from pathlib import Path
@@ -11,24 +11,31 @@ from hypothesis import strategies as st
 
 from ovaflow.labels.choice import LabelFinder
 
-TABLE = "text,labels\nblack cats,cats|pets\ncats and dogs,cats|dogs|pets\nbarking dogs,dogs\nsnow,winter\n"
+TABLE = """text,labels
+black cats,cats|pets
+cats and dogs,cats|dogs|pets
+barking dogs,dogs
+snow,winter
+"""
 FILES = "--format=csv --train=a.csv --test=a.csv --label-separator=| --min-df=1 --max-df=1.0"
 NAMES = ["cats", "dogs", "pets", "winter"]
 
 
 @pytest.fixture
 def choose(prepare):
-    """Prepare the table with options: the dataset, and the names of the labels of each record."""
+    """A function that prepares the table with options: the dataset, and the names of the labels of
+    each record.
+    """
 
-    def chosen(*options, table=TABLE):
+    def prepare_table(*options, table=TABLE) -> tuple:
         Path("a.csv").write_text(table)
         dataset = prepare(FILES, *options)
-        return dataset, [
-            [dataset.label_names[label] for label in row]
-            for row in dataset.test.Y.to_scipy().tolil().rows
-        ]
+        names = []
+        for row in dataset.test.Y.to_scipy().tolil().rows:
+            names.append([dataset.label_names[label] for label in row])
+        return dataset, names
 
-    return chosen
+    return prepare_table
 
 
 def test_records_keep_their_other_labels(prepare, choose) -> None:

@@ -13,46 +13,46 @@ names = st.text(max_size=3)
 lists = st.lists(st.lists(names, max_size=5), max_size=8)
 
 
-def matrices_of(labels, train, test):
-    parts = []
-    for rows in (train, test):
-        parts.append(LabelLists(labels.number_of))
-        for row in rows:
-            parts[-1].append(row)
-    return labels.matrices(*parts)
+def make_lists(labels, rows) -> LabelLists:
+    lists = LabelLists(labels.number_of)
+    for row in rows:
+        lists.append(row)
+    return lists
 
 
 @given(lists, lists)
 def test_names_as_scikit_learn_binarizes_them(train, test) -> None:
-    names, *matrices, counts = matrices_of(NamedLabels(), train, test)
+    labels = NamedLabels()
+    ours = labels.matrices(make_lists(labels, train), make_lists(labels, test))
     binarizer = MultiLabelBinarizer().fit(train)
-    assert names == list(binarizer.classes_)
-    known = [[label for label in row if label in names] for row in test]
-    for ours, theirs in zip(matrices, (train, known), strict=True):
-        ours = ours.to_scipy()
-        np.testing.assert_array_equal(ours.toarray(), binarizer.transform(theirs))
-        assert ours.has_canonical_format
-    assert counts == {
-        "test_labels_unknown_in_train": sum(map(len, test)) - sum(map(len, known)),
-        "different_test_labels_unknown_in_train": len({*chain(*test)} - {*names}),
-        "test_with_unknown_labels_only": sum(map(bool, test)) - sum(map(bool, known)),
+    assert ours.names == list(binarizer.classes_)
+    known = [[label for label in row if label in ours.names] for row in test]
+    for matrix, rows in ((ours.train, train), (ours.test, known)):
+        np.testing.assert_array_equal(matrix.to_scipy().toarray(), binarizer.transform(rows))
+        assert matrix.to_scipy().has_canonical_format
+    test_labels = list(chain(*test))
+    labelled = [row for row in test if row]
+    labelled_as_known = [row for row in known if row]
+    assert ours.counts == {
+        "test_labels_unknown_in_train": len(test_labels) - len(list(chain(*known))),
+        "different_test_labels_unknown_in_train": len(set(test_labels) - set(ours.names)),
+        "test_with_unknown_labels_only": len(labelled) - len(labelled_as_known),
     }
 
 
-def test_numbers() -> None:
-    names, *matrices, _ = matrices_of(
-        NumberedLabels(["a", "b", "c"]), [["2", "0", "02"], []], [["1"]]
-    )
-    assert names == ["a", "b", "c"]
-    assert [each.to_scipy().toarray().tolist() for each in matrices] == [
-        [[1, 0, 1], [0, 0, 0]],
-        [[0, 1, 0]],
-    ]
+def test_numbers_are_columns() -> None:
+    labels = NumberedLabels(["a", "b", "c"])
+    train = make_lists(labels, [["2", "0", "02"], []])
+    ours = labels.matrices(train, make_lists(labels, [["1"]]))
+    assert ours.names == ["a", "b", "c"]
+    assert ours.train.to_scipy().toarray().tolist() == [[1, 0, 1], [0, 0, 0]]
+    assert ours.test.to_scipy().toarray().tolist() == [[0, 1, 0]]
 
 
-def names_of(folder, text):
+def read_names(folder, text) -> list[str]:
     (folder / "labels.txt").write_text(text, encoding="utf-8")
-    return read_label_names(folder / "labels.txt")[0]
+    names, _ = read_label_names(folder / "labels.txt")
+    return names
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def names_of(folder, text):
         ("", []),
     ],
 )
-def test_names(tmp_path, text, names) -> None:
-    assert names_of(tmp_path, text) == names
+def test_names_are_read_from_lines(tmp_path, text, names) -> None:
+    assert read_names(tmp_path, text) == names
 
 
 @given(st.lists(st.text("ab ()01\t", max_size=9), max_size=8))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_names_are_distinct(tmp_path, lines) -> None:
-    names = names_of(tmp_path, "\n".join([*lines, "end"]))
+    names = read_names(tmp_path, "\n".join([*lines, "end"]))
     assert len(names) == len(set(names)) == len(lines) + 1
     assert all(names)

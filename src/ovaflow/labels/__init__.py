@@ -1,3 +1,1 @@
-"""From what is written as a label to columns of the label matrix: vocabularies, choices,
-hierarchies.
-"""
+"""Labels from their written form to columns of the label matrix: vocabularies, choices, hierarchies."""

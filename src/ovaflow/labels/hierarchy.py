@@ -1,6 +1,9 @@
-"""Trees of labels: which labels are above each one, by its name's parts or by a vocabulary's
-broader subjects.
+"""Trees of labels: the labels above each one, by the parts of its name or by a vocabulary's broader
+subjects.
 """
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import scipy
@@ -11,45 +14,65 @@ BROADER = "broader"
 """Setting for the relations of a vocabulary, in place of a separator."""
 
 
-def find_ancestors_by_name(separator):
-    """A function that gives the names above a name: ``home`` and ``home > kitchen`` of ``home >
-    kitchen > knives``.
+def find_ancestors_by_name(separator: str) -> Callable[[str], list[str]]:
+    """Return a function that gives the names above a name.
+
+    Of ``home > kitchen > knives`` these are ``home`` and ``home > kitchen``.
     """
 
-    def above(name):
+    def find_ancestors(name: str) -> list[str]:
         parts = name.split(separator)
         return [separator.join(parts[:end]) for end in range(1, len(parts))]
 
-    return above
+    return find_ancestors
 
 
-def find_ancestors_by_relation(broader):
-    """A function that gives all subjects above a subject, from those directly above each; circles
-    end nowhere.
+def find_ancestors_by_relation(
+    broader: Mapping[Any, Iterable[Any]],
+) -> Callable[[Any], list[Any]]:
+    """Return a function that gives all subjects above a subject, also in circles.
+
+    ``broader`` has the subjects directly above each one.
     """
-    known = {}
+    ancestors_by_subject: dict[Any, dict[Any, bool]] = {}
 
-    def above(subject):
-        if subject not in known:
-            known[subject] = reached = {}
+    def find_ancestors(subject: Any) -> list[Any]:
+        if subject not in ancestors_by_subject:
+            ancestors: dict[Any, bool] = {}
             waiting = list(broader.get(subject, ()))
             while waiting:
                 parent = waiting.pop()
-                if parent not in reached and parent != subject:
-                    reached[parent] = True
+                if parent not in ancestors and parent != subject:
+                    ancestors[parent] = True
                     waiting += broader.get(parent, ())
-        return list(known[subject])
+            ancestors_by_subject[subject] = ancestors
+        return list(ancestors_by_subject[subject])
 
-    return above
+    return find_ancestors
 
 
-def build_ancestor_matrix(marks, above):
-    """Which labels are above each label: CSR (l, l), by their names or URIs."""
+def build_ancestor_matrix(
+    marks: Sequence[Hashable], find_ancestors: Callable[[Any], Iterable[Any]]
+) -> CSR:
+    """Build the matrix (l, l) whose row of each label has ones for the labels above it.
+
+    Parameters
+    ----------
+    marks : sequence
+        Name or URI of each label.
+    find_ancestors : callable
+        Gives the names or URIs above one; those of no label are left out.
+
+    Returns
+    -------
+    matrix : CSR
+        Ones, shape (l, l).
+    """
     ids = {mark: label for label, mark in enumerate(marks)}
-    rows = []
-    columns = []
+    rows: list[int] = []
+    columns: list[int] = []
     for label, mark in enumerate(marks):
-        parents = [ids[parent] for parent in above(mark) if parent in ids]
+        parents = [ids[parent] for parent in find_ancestors(mark) if parent in ids]
         rows += [label] * len(parents)
         columns += parents
     shape = len(marks), len(marks)
@@ -57,11 +80,12 @@ def build_ancestor_matrix(marks, above):
 
 
 def list_ancestors(matrix: CSR, label: int) -> list[int]:
+    """List the labels above a label, by the matrix of :func:`build_ancestor_matrix`."""
     return matrix.indices[matrix.indptr[label] : matrix.indptr[label + 1]].tolist()
 
 
-def compute_levels(matrix):
-    """Level of each label, 1 for those with none above: int64 (l,)."""
+def compute_levels(matrix: CSR) -> np.ndarray:
+    """Compute the level of each label, 1 for those with none above: int64 (l,)."""
     levels = np.ones(matrix.n_rows, np.int64)
     # a label has more labels above it than any of these has
     for label in np.argsort(np.diff(matrix.indptr), kind="stable"):
@@ -69,19 +93,32 @@ def compute_levels(matrix):
     return levels
 
 
-def select_most_specific(labels, matrix, most):
-    """The labels, by falling score, that have none of the others below them; as many as lead to
-    ``most`` of these.
+def select_most_specific(labels: Iterable[int], matrix: CSR, most: int) -> list[int]:
+    """Select the labels that have none of the others below them.
+
+    Parameters
+    ----------
+    labels : iterable of int
+        Labels by falling score.
+    matrix : CSR
+        Labels above each label, as :func:`build_ancestor_matrix` gives them.
+    most : int
+        Largest number of selected labels: from there on further labels are not considered.
+
+    Returns
+    -------
+    selected : list of int
+        The selected labels.
     """
-    kept = []
-    covered = set()
+    selected: list[int] = []
+    covered: set[int] = set()
     for label in labels:
         if label in covered:
             continue
         above = set(list_ancestors(matrix, label))
-        deeper = [other for other in kept if other not in above] + [label]
+        deeper = [other for other in selected if other not in above] + [label]
         if len(deeper) > most:
             break
-        kept = deeper
+        selected = deeper
         covered |= above
-    return kept
+    return selected

@@ -6,7 +6,9 @@ import json
 import logging
 import re
 from collections import Counter, defaultdict
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 from xml.parsers import expat
 
 import numpy as np
@@ -22,65 +24,108 @@ from ovaflow.reading.streams import Lines, clean_text, open_stream, read_lines
 _RDF = {".ttl": "turtle", ".rdf": "xml", ".xml": "xml", ".nt": "nt", ".jsonld": "json-ld"}
 """Syntax of SKOS files by the endings of their names."""
 _LONGEST_ENTITY = 1000
+"""Characters of the longest entity that XML may define, more than a namespace has."""
 
 
 class Subject(NamedTuple):
-    """A subject as its vocabulary has it; names by language, None for those of no language."""
+    """A subject as its vocabulary has it.
+
+    Attributes
+    ----------
+    uri : str
+        The URI.
+    names : dict
+        Preferred names by language, None for names of no language.
+    notation : str
+        A code, such as a class number; empty where there is none.
+    others : tuple of pairs
+        Alternative names: language and name.
+    groups : tuple of str
+        URIs of schemes, collections and further types.
+    broader : tuple of str
+        URIs of the subjects directly above.
+    deprecated : bool
+        Whether the subject is deprecated.
+    replaced_by : tuple of str
+        URIs of the subjects that replace it.
+    """
 
     uri: str
-    names: dict
+    names: dict[str | None, str]
     notation: str = ""
-    others: tuple = ()  # alternative names: (language, name)
-    groups: tuple = ()  # URIs of schemes, collections and further types
-    broader: tuple = ()  # URIs of subjects directly above
+    others: tuple[tuple[str | None, str], ...] = ()
+    groups: tuple[str, ...] = ()
+    broader: tuple[str, ...] = ()
     deprecated: bool = False
-    replaced_by: tuple = ()  # URIs
+    replaced_by: tuple[str, ...] = ()
 
     @property
-    def is_in_use(self):
+    def is_in_use(self) -> bool:
+        """Whether the subject can be assigned."""
         return bool(self.names) and not self.deprecated
 
 
 class Vocabulary(NamedTuple):
-    """The subjects that can be assigned, in the order of their URIs, named in one language."""
+    """The subjects that can be assigned, in the order of their URIs, named in one language.
 
-    subjects: list
-    names: list  # all different
-    language: str | None  # of the names, where it is known
-    languages: list  # in which some subject has a name, too
-    counts: dict
-    broader: dict  # URIs of the subjects directly above each, also of those that cannot be assigned
-    replaced: dict  # URIs of the subjects that stand for others, by the URIs of these
-    former: dict  # the subjects that cannot be assigned, by URI
+    Attributes
+    ----------
+    subjects : list of Subject
+        The subjects.
+    names : list of str
+        Their names, all different.
+    language : str or None
+        Language of the names, where it is known.
+    languages : list of str
+        Further languages in which some subject has a name.
+    counts : dict
+        Figures of the vocabulary, by name.
+    broader : dict
+        URIs of the subjects directly above each one, also of those that cannot be assigned.
+    replaced : dict
+        URIs of the subjects that replace others, by the URIs of these.
+    former : dict
+        Subjects that cannot be assigned, by URI.
+    """
+
+    subjects: list[Subject]
+    names: list[str]
+    language: str | None
+    languages: list[str]
+    counts: dict[str, int]
+    broader: dict[str, list[str]]
+    replaced: dict[str, str]
+    former: dict[str, Subject]
 
     @property
-    def uris(self):
+    def uris(self) -> list[str]:
+        """URI of each subject."""
         return [subject.uri for subject in self.subjects]
 
     @property
-    def notations(self):
-        """What each subject has in place of a number; empty where it has none."""
+    def notations(self) -> list[str]:
+        """Notation of each subject; empty where it has none."""
         return [subject.notation for subject in self.subjects]
 
     @property
-    def others(self):
-        """Alternative names of each subject."""
-        known = self.language, None
-        return [
-            tuple(name for tongue, name in subject.others if tongue in known)
-            for subject in self.subjects
-        ]
+    def others(self) -> list[tuple[str, ...]]:
+        """Alternative names of each subject, in the language of the names or in none."""
+        languages = (self.language, None)
+        names = []
+        for subject in self.subjects:
+            names.append(tuple(name for language, name in subject.others if language in languages))
+        return names
 
     @property
-    def translations(self):
+    def translations(self) -> dict[str, list[str]]:
         """Names of all subjects by further languages; empty where a subject has none."""
-        return {
-            each: [subject.names.get(each, "") for subject in self.subjects]
-            for each in self.languages
-        }
+        names = {}
+        for language in self.languages:
+            names[language] = [subject.names.get(language, "") for subject in self.subjects]
+        return names
 
     @property
-    def groups(self):
+    def groups(self) -> dict[str, np.ndarray]:
         """Numbers of the subjects of each group, by its URI."""
         members = defaultdict(list)
         for number, subject in enumerate(self.subjects):
@@ -89,75 +134,119 @@ class Vocabulary(NamedTuple):
         return {group: np.array(numbers, np.int32) for group, numbers in sorted(members.items())}
 
     @property
-    def former_uris(self):
-        """URIs of what each subject stands for, with spaces between them; none where nothing is
-        replaced.
+    def former_uris(self) -> list[str]:
+        """URIs of the subjects that each subject replaces, with spaces between them; an empty list
+        where none is replaced.
         """
-        found = defaultdict(list)
+        if not self.replaced:
+            return []
+        former = defaultdict(list)
         for old, new in self.replaced.items():
-            found[new].append(old)
-        return [" ".join(found[uri]) for uri in self.uris] if found else []
+            former[new].append(old)
+        return [" ".join(former[uri]) for uri in self.uris]
 
-    def take(self, numbers):
-        """Some of the subjects."""
-        subjects, names = (
-            [each[number] for number in numbers] for each in (self.subjects, self.names)
-        )
+    def take(self, numbers: Iterable[int]) -> "Vocabulary":
+        """Return the vocabulary with some of the subjects, by their numbers."""
+        subjects = []
+        names = []
+        for number in numbers:
+            subjects.append(self.subjects[number])
+            names.append(self.names[number])
         return self._replace(subjects=subjects, names=names)
 
 
-def read_vocabulary(path, language=None):
-    """Subjects of a file, named in a language, which may be left out if all names are in one."""
-    every = sorted(_read(path, language), key=lambda subject: subject.uri)
+def read_vocabulary(path: Path, language: str | None = None) -> Vocabulary:
+    """Read the subjects of a file.
+
+    Parameters
+    ----------
+    path : Path
+        SKOS file, or a TSV or CSV as Annif has them.
+    language : str, optional
+        Language of the names; not needed if all names are in one.
+
+    Returns
+    -------
+    vocabulary : Vocabulary
+        The subjects.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, a URI appears twice, or the language is missing or has no names.
+    """
+    every = sorted(_read_subjects(path, language), key=lambda subject: subject.uri)
     replaced_by = {subject.uri: subject.replaced_by for subject in every if subject.replaced_by}
-    replaced, why = find_successors(
-        replaced_by, {subject.uri for subject in every if subject.is_in_use}
-    )
-    subjects = [subject for subject in every if subject.is_in_use and subject.uri not in replaced]
-    language = _language_of(subjects, language, path)
+    in_use = {subject.uri for subject in every if subject.is_in_use}
+    replaced, reasons = find_successors(replaced_by, in_use)
+    subjects = []
+    former = {}
+    for subject in every:
+        if subject.is_in_use and subject.uri not in replaced:
+            subjects.append(subject)
+        else:
+            former[subject.uri] = subject
+    language = _choose_language(subjects, language, path)
     uris = [subject.uri for subject in subjects]
     uri, times = Counter(uris).most_common(1)[0]
     if times > 1:
         raise InputError(f"{uri} appears {times} times", path=path, remedy="delete all but one")
+    names = make_names_distinct([get_name(subject, language) for subject in subjects], uris)
+    languages: set[Any] = set()
+    for subject in subjects:
+        languages.update(subject.names)
+    broader = {}
+    for subject in every:
+        if subject.broader:
+            broader[subject.uri] = [replaced.get(uri, uri) for uri in subject.broader]
     counts = {
         "subjects": len(subjects),
         "deprecated_subjects": len(every) - len(subjects) - len(replaced),
-        "subjects_named_in_another_language": sum(
-            language not in subject.names and None not in subject.names for subject in subjects
-        ),
+        "subjects_named_in_another_language": _count_named_otherwise(subjects, language),
     }
-    names = make_names_distinct([get_name(subject, language) for subject in subjects], uris)
-    languages = sorted(set().union(*(subject.names for subject in subjects)) - {None, language})
-    broader = {
-        subject.uri: [replaced.get(uri, uri) for uri in subject.broader]
-        for subject in every
-        if subject.broader
-    }
-    former = {
-        subject.uri: subject
-        for subject in every
-        if not subject.is_in_use or subject.uri in replaced
-    }
-    counts |= {"replaced_subjects": len(replaced)} if replaced else {}
-    counts |= Counter(reason for uri, reason in why.items() if uri in former)
-    return Vocabulary(subjects, names, language, languages, counts, broader, replaced, former)
+    if replaced:
+        counts["replaced_subjects"] = len(replaced)
+    counts |= Counter(reason for uri, reason in reasons.items() if uri in former)
+    return Vocabulary(
+        subjects=subjects,
+        names=names,
+        language=language,
+        languages=sorted(languages - {None, language}),
+        counts=counts,
+        broader=broader,
+        replaced=replaced,
+        former=former,
+    )
 
 
-def make_names_distinct(names, marks):
-    """Names, all different: those that several labels share carry a mark of each in brackets, or
-    else their number.
+def _count_named_otherwise(subjects: Iterable[Subject], language: str | None) -> int:
+    """Count the subjects that have a name neither in a language nor in none."""
+    count = 0
+    for subject in subjects:
+        if language not in subject.names and None not in subject.names:
+            count += 1
+    return count
+
+
+def make_names_distinct(names: Sequence[str], marks: Sequence[Any]) -> list[str]:
+    """Make all names different.
+
+    Names that several labels share get the mark of each in brackets, or else its number.
     """
+    names = list(names)
     while len(set(names)) < len(names):
         counts = Counter(names)
-        names = [
-            f"{name} ({mark})" if counts[name] > 1 and mark != "" else name
-            for name, mark in zip(names, marks, strict=True)
-        ]
+        distinct = []
+        for name, mark in zip(names, marks, strict=True):
+            if counts[name] > 1 and mark != "":
+                name = f"{name} ({mark})"
+            distinct.append(name)
+        names = distinct
         marks = range(len(names))
     return names
 
 
-def _read(path, language):
+def _read_subjects(path: Path, language: str | None) -> Iterator[Subject]:
     ending = file_ending(path)
     if ending in _RDF:
         return _read_skos(path, _RDF[ending])
@@ -170,62 +259,70 @@ def _read(path, language):
     raise InputError(message, path=path, remedy=f"end it in one of {legal}")
 
 
-def _language_of(subjects, language, path):
-    counts = Counter(tongue for subject in subjects for tongue in subject.names)
+def _choose_language(subjects: Iterable[Subject], language: str | None, path: Path) -> str | None:
+    """Choose the language of the names; refuse one that is missing or has no names."""
+    counts: Counter[str | None] = Counter()
+    for subject in subjects:
+        counts.update(subject.names.keys())
     if not counts:
-        raise InputError(
-            "no subject has a name", path=path, remedy="give a vocabulary with skos:prefLabel"
-        )
+        remedy = "give a vocabulary with skos:prefLabel"
+        raise InputError("no subject has a name", path=path, remedy=remedy)
     if language is None and len(counts) == 1:
         return next(iter(counts))
     if language not in counts and None not in counts:
-        languages = ", ".join(
-            f"{tongue} ({count:,} names)" for tongue, count in counts.most_common(20)
-        )
+        amounts = [f"{other} ({count:,} names)" for other, count in counts.most_common(20)]
         message = f"no name is in language {language!r}"
         if language is None:
             message = "names are in several languages"
-        raise InputError(f"{message}: {languages}", path=path, remedy="set language to one of them")
+        message = f"{message}: {', '.join(amounts)}"
+        raise InputError(message, path=path, remedy="set language to one of them")
     return language
 
 
-def get_name(subject, language):
-    """The name in a language, else that of no language, else the first of all."""
+def get_name(subject: Subject, language: str | None) -> str:
+    """Return the name in a language, else that of no language, else the first of all."""
     names = subject.names
     return names.get(language) or names.get(None) or names[min(names)]
 
 
-def _read_tsv(path, language):
+def _read_tsv(path: Path, language: str | None) -> Iterator[Subject]:
     for _, line in read_lines(path):
-        uri, name, notation = [*map(str.strip, clean_text(line).split("\t")), "", ""][:3]
+        fields = [field.strip() for field in clean_text(line).split("\t")]
+        uri, name, notation = [*fields, "", ""][:3]
         if uri:
-            yield Subject(strip_brackets(uri), {language: name} if name else {}, notation)
+            names = {language: name} if name else {}
+            yield Subject(strip_brackets(uri), names, notation)
 
 
-def _read_csv(path):
+def _read_csv(path: Path) -> Iterator[Subject]:
     with open_stream(path) as stream:
-        rows = (
-            [clean_text(field).strip() for field in row]
-            for _, row in read_csv_records(Lines(stream, path), path)
-        )
+        rows = _read_cells(stream, path)
         existing = next(rows, [])
         columns = [name for name in existing if name.startswith("label_")]
         remedy = "name uri, label_en, label_fi, ..., and notation in the first line"
         check_columns(["uri", *(columns or ["label_..."])], existing, path, 1, remedy)
         for row in rows:
             fields = defaultdict(str, zip(existing, row, strict=False))
-            names = {column.removeprefix("label_"): fields[column] for column in columns}
-            names = {language: name for language, name in names.items() if name}
+            names: dict[str | None, str] = {}
+            for column in columns:
+                if fields[column]:
+                    names[column.removeprefix("label_")] = fields[column]
             if fields["uri"]:
                 yield Subject(strip_brackets(fields["uri"]), names, fields["notation"])
 
 
-def _check_entities(path) -> None:
-    """Refuse XML with entities that grow or fetch something, before any is expanded; namespaces may
-    be entities.
+def _read_cells(stream: Any, path: Path) -> Iterator[list[str]]:
+    for _, row in read_csv_records(Lines(stream, path), path):
+        yield [clean_text(field).strip() for field in row]
+
+
+def _check_entities(path: Path) -> None:
+    """Refuse XML with entities that grow or fetch something, before any is expanded.
+
+    Namespaces may be entities.
     """
 
-    def check(name, _is_parameter, value, *_) -> None:
+    def check(name: str, _is_parameter: bool, value: str | None, *_: Any) -> None:
         if value is None or len(value) > _LONGEST_ENTITY or re.search("<|&(?!#)", value):
             remedy = "write what it stands for in its place"
             raise InputError(f"the entity {name} is not a short text", path=path, remedy=remedy)
@@ -236,43 +333,44 @@ def _check_entities(path) -> None:
         parser.ParseFile(stream)
 
 
-def _read_json_ld(stream, path):
-    """A source of rdflib, which would itself open the addresses and files of contexts."""
+def _read_json_ld(stream: Any, path: Path) -> Any:
+    """Make a source for rdflib, which would itself open the addresses and files of contexts."""
     from rdflib.parser import PythonInputSource
 
     content = json.load(stream)
-    address = next(_contexts_elsewhere(content), None)
+    address = next(_find_outside_contexts(content), None)
     if address is not None:
         remedy = "copy that context into the file; no address is opened"
         raise InputError(f"its context is elsewhere, at {address:.200}", path=path, remedy=remedy)
     return PythonInputSource(content, str(path))
 
 
-def _contexts_elsewhere(content, in_context=False):
-    """Addresses that stand for contexts."""
+def _find_outside_contexts(content: Any, *, in_context: bool = False) -> Iterator[str]:
+    """Find the addresses of contexts that are not in the file."""
     if isinstance(content, str) and in_context:
         yield content
     elif isinstance(content, list):
         for each in content:
-            yield from _contexts_elsewhere(each, in_context)
+            yield from _find_outside_contexts(each, in_context=in_context)
     elif isinstance(content, dict):
         for key, value in content.items():
-            yield from _contexts_elsewhere(value, key in ("@context", "@import"))
+            is_context = key in ("@context", "@import")
+            yield from _find_outside_contexts(value, in_context=is_context)
 
 
-def _parsed(path, syntax):
+def _parse_graph(path: Path, syntax: str) -> Any:
+    """Parse a file with rdflib; its errors become an InputError."""
     import rdflib
 
-    # it warns of dates and URIs that it cannot make sense of; no name depends on them
+    # it warns of dates and URIs that it cannot parse; no name depends on them
     logging.getLogger("rdflib").setLevel(logging.ERROR)
     graph = rdflib.Graph()
     try:
         if syntax == "xml":
             _check_entities(path)
         with open_stream(path) as stream:
-            graph.parse(
-                _read_json_ld(stream, path) if syntax == "json-ld" else stream, format=syntax
-            )
+            source = _read_json_ld(stream, path) if syntax == "json-ld" else stream
+            graph.parse(source, format=syntax)
     except InputError:
         raise
     except Exception as error:
@@ -282,62 +380,109 @@ def _parsed(path, syntax):
     return graph
 
 
-def _read_skos(path, syntax):
+def _read_skos(path: Path, syntax: str) -> Iterator[Subject]:
     # rdflib takes half a second to load
     import rdflib
-    from rdflib.namespace import DCTERMS, OWL, RDF, RDFS, SKOS
+    from rdflib.namespace import RDF, SKOS
 
-    def text(term):
-        return clean_text(str(term))
+    graph = _parse_graph(path, syntax)
+    reader = _SkosReader(graph)
+    for concept in graph.subjects(RDF.type, SKOS.Concept, unique=True):
+        if isinstance(concept, rdflib.URIRef):
+            yield reader.read_subject(concept)
 
-    def texts(concept, property):
-        return [
-            each for each in graph.objects(concept, property) if isinstance(each, rdflib.Literal)
-        ]
 
-    def are_of_two_schemes(*both):
-        ours, theirs = (set(graph.objects(each, SKOS.inScheme)) for each in both)
+class _SkosReader:
+    """Reads the subjects of a graph in SKOS."""
+
+    def __init__(self, graph: Any) -> None:
+        import rdflib
+        from rdflib.namespace import OWL, RDF, SKOS
+
+        self._graph = graph
+        self._concepts = set(graph.subjects(RDF.type, SKOS.Concept))
+        self._deprecated = set(graph.subjects(OWL.deprecated, rdflib.Literal(True)))
+        self._collections: dict[Any, set[Any]] = defaultdict(set)
+        for collection, member in graph.subject_objects(SKOS.member):
+            self._collections[member].add(collection)
+
+    def read_subject(self, concept: Any) -> Subject:
+        """Read a concept."""
+        from rdflib.namespace import RDFS, SKOS
+
+        labels = []
+        for predicate in (RDFS.label, SKOS.prefLabel):
+            labels += sorted(self._find_literals(concept, predicate), reverse=True)
+        names = {label.language: _clean_term(label) for label in labels}
+        notations = [_clean_term(term) for term in self._graph.objects(concept, SKOS.notation)]
+        return Subject(
+            uri=_clean_term(concept),
+            names=names,
+            notation=min(notations, default=""),
+            others=self._find_others(concept),
+            groups=self._find_groups(concept),
+            broader=self._find_broader(concept),
+            deprecated=concept in self._deprecated,
+            replaced_by=self._find_replacements(concept),
+        )
+
+    def _find_literals(self, concept: Any, predicate: Any) -> list[Any]:
+        import rdflib
+
+        terms = self._graph.objects(concept, predicate)
+        return [term for term in terms if isinstance(term, rdflib.Literal)]
+
+    def _find_others(self, concept: Any) -> tuple[tuple[str | None, str], ...]:
+        """Find alternative names with their languages, sorted by both."""
+        from rdflib.namespace import SKOS
+
+        others = []
+        for label in self._find_literals(concept, SKOS.altLabel):
+            others.append((label.language or "", _clean_term(label)))
+        return tuple((language or None, name) for language, name in sorted(others))
+
+    def _find_groups(self, concept: Any) -> tuple[str, ...]:
+        """Find the URIs of the schemes, collections and further types of a concept."""
+        import rdflib
+        from rdflib.namespace import RDF, SKOS
+
+        groups = set(self._collections[concept])
+        for predicate in (SKOS.inScheme, RDF.type):
+            groups.update(self._graph.objects(concept, predicate))
+        groups -= {SKOS.Concept}
+        return tuple(_clean_term(group) for group in groups if isinstance(group, rdflib.URIRef))
+
+    def _find_broader(self, concept: Any) -> tuple[str, ...]:
+        from rdflib.namespace import SKOS
+
+        parents = set(self._graph.objects(concept, SKOS.broader))
+        parents |= set(self._graph.subjects(SKOS.narrower, concept))
+        return tuple(sorted(_clean_term(parent) for parent in parents))
+
+    def _find_replacements(self, concept: Any) -> tuple[str, ...]:
+        """Find the subjects that replace a concept.
+
+        Without a ``dcterms:isReplacedBy``, an exact match replaces a deprecated concept unless both
+        are of different schemes.
+        """
+        from rdflib.namespace import DCTERMS, SKOS
+
+        replacements = set(self._graph.objects(concept, DCTERMS.isReplacedBy))
+        if not replacements and concept in self._deprecated:
+            matches = set(self._graph.objects(concept, SKOS.exactMatch))
+            matches |= set(self._graph.subjects(SKOS.exactMatch, concept))
+            for match in (matches - self._deprecated) & self._concepts:
+                if not self._are_of_two_schemes(match, concept):
+                    replacements.add(match)
+        return tuple(sorted(_clean_term(term) for term in replacements))
+
+    def _are_of_two_schemes(self, concept: Any, other: Any) -> bool:
+        from rdflib.namespace import SKOS
+
+        ours = set(self._graph.objects(concept, SKOS.inScheme))
+        theirs = set(self._graph.objects(other, SKOS.inScheme))
         return bool(ours and theirs) and ours.isdisjoint(theirs)
 
-    def replaced_by(concept):
-        named = set(graph.objects(concept, DCTERMS.isReplacedBy))
-        if named or concept not in deprecated:
-            return named
-        matches = {
-            *graph.objects(concept, SKOS.exactMatch),
-            *graph.subjects(SKOS.exactMatch, concept),
-        } - deprecated
-        return {each for each in matches & concepts if not are_of_two_schemes(each, concept)}
 
-    graph = _parsed(path, syntax)
-    concepts = set(graph.subjects(RDF.type, SKOS.Concept))
-    deprecated = set(graph.subjects(OWL.deprecated, rdflib.Literal(True)))
-    collections = defaultdict(set)
-    for collection, member in graph.subject_objects(SKOS.member):
-        collections[member].add(collection)
-    for concept in graph.subjects(RDF.type, SKOS.Concept, unique=True):
-        if not isinstance(concept, rdflib.URIRef):
-            continue
-        labels = []
-        for property in (RDFS.label, SKOS.prefLabel):
-            labels += sorted(texts(concept, property), reverse=True)
-        names = {label.language: text(label) for label in labels}
-        others = sorted(
-            (label.language or "", text(label)) for label in texts(concept, SKOS.altLabel)
-        )
-        notations = sorted(map(text, graph.objects(concept, SKOS.notation)))
-        groups = set(collections[concept])
-        for property in (SKOS.inScheme, RDF.type):
-            groups.update(graph.objects(concept, property))
-        uris = [group for group in groups - {SKOS.Concept} if isinstance(group, rdflib.URIRef)]
-        parents = {*graph.objects(concept, SKOS.broader), *graph.subjects(SKOS.narrower, concept)}
-        yield Subject(
-            text(concept),
-            names,
-            next(iter(notations), ""),
-            tuple((tongue or None, name) for tongue, name in others),
-            tuple(map(text, uris)),
-            tuple(sorted(map(text, parents))),
-            concept in deprecated,
-            tuple(sorted(map(text, replaced_by(concept)))),
-        )
+def _clean_term(term: Any) -> str:
+    return clean_text(str(term))

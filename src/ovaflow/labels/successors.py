@@ -1,25 +1,46 @@
-"""Which subjects stand for replaced ones: chains of successors, to their ends."""
+"""Subjects that replace others: chains of successors, followed to their ends."""
 
-REPLACED_BY_SEVERAL, REPLACED_IN_CIRCLE, REPLACED_BY_UNKNOWN = (
-    f"subjects_replaced_{how}" for how in ("by_several", "in_a_circle", "by_unknown_ones")
-)
-"""Why no subject stands for a replaced one, as counts call it."""
+from collections.abc import Collection, Mapping, Sequence
+
+REPLACED_BY_SEVERAL = "subjects_replaced_by_several"
+REPLACED_IN_CIRCLE = "subjects_replaced_in_a_circle"
+REPLACED_BY_UNKNOWN = "subjects_replaced_by_unknown_ones"
+"""Reasons why a replaced subject has no successor, as counts name them."""
 
 
-def find_successors(replaced_by, assignable):
-    """The assignable subject that stands for each replaced one; of those that have none, why."""
-    ends = {}
-    why = {}
+def find_successors(
+    replaced_by: Mapping[str, Sequence[str]], assignable: Collection[str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Find the assignable subject at the end of each chain of replacements.
+
+    Parameters
+    ----------
+    replaced_by : mapping
+        Subjects that replace each replaced one.
+    assignable : collection
+        Subjects that may be assigned.
+
+    Returns
+    -------
+    successors : dict
+        The assignable subject that replaces each replaced one, for those that have one.
+    reasons : dict
+        The reason why there is none, for the others.
+    """
+    successors = {}
+    reasons = {}
     for subject in replaced_by:
-        chain = {}
+        chain = set()
         last = subject
         while last not in chain and len(replaced_by.get(last, ())) == 1:
-            chain[last] = True
+            chain.add(last)
             [last] = replaced_by[last]
         if last in chain:
-            why[subject] = REPLACED_IN_CIRCLE
+            reasons[subject] = REPLACED_IN_CIRCLE
         elif last != subject and last in assignable:
-            ends[subject] = last
+            successors[subject] = last
+        elif last in replaced_by:
+            reasons[subject] = REPLACED_BY_SEVERAL
         else:
-            why[subject] = REPLACED_BY_SEVERAL if last in replaced_by else REPLACED_BY_UNKNOWN
-    return ends, why
+            reasons[subject] = REPLACED_BY_UNKNOWN
+    return successors, reasons
