@@ -86,5 +86,5 @@ def truncate_every_third(split: Split, *, normalized: bool) -> Split:
     norms = split.norms
     if normalized:
         norms = (norms * lengths).astype(np.float32)
-    tokens = split.tokens and split.tokens.beginnings(ends)
+    tokens = split.tokens and split.tokens.truncate(ends)
     return replace(split, X=X, norms=norms, tokens=tokens)

@@ -16,7 +16,7 @@ def append_label_names(train, names, transform, folder=None, others=()):
     texts = [*names, *chain.from_iterable(others)]
     labels = [*range(len(names)), *(label for label, more in enumerate(others) for _ in more)]
     tokens = tokenize(texts, frozenset(transform.left_out))
-    X, lengths = transform.features_of(tokens)
+    X, lengths = transform.transform_tokens(tokens)
     rows = np.flatnonzero(np.diff(X.indptr) > (transform.bias != 0))
     labels = np.array(labels, np.int32)[rows]
     Y = CSR(np.ones(len(rows), np.float32), labels, np.arange(len(rows) + 1), len(names))

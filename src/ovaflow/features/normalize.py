@@ -20,7 +20,7 @@ def normalize_rows(matrix):
     rows of zeros.
     """
     norms = np.ones(matrix.n_rows)
-    for start, end in split_rows(matrix.indptr, _BLOCK_ENTRIES):
+    for start, end in iterate_row_blocks(matrix.indptr, _BLOCK_ENTRIES):
         bounds = matrix.indptr[start : end + 1]
         lengths = np.diff(bounds)
         filled = np.flatnonzero(lengths)
@@ -51,7 +51,7 @@ def unscale_rows(matrix, norms, bias):
     return matrix._replace(data=data)
 
 
-def split_rows(indptr, size):
+def iterate_row_blocks(indptr, size):
     """Ranges of rows that hold at most ``size`` entries each, or are a single row."""
     start = 0
     while start < len(indptr) - 1:

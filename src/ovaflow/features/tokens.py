@@ -10,8 +10,9 @@ import sys
 import unicodedata
 from array import array
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,20 +25,22 @@ from ovaflow.sparse.jit import strict_kernel
 from ovaflow.sparse.splitmix import mix_bits
 
 TOKEN_PATTERN = r"\b(?!\d+\b)\w[\w\p{M}]+"
-"""Words of two characters or more, with the marks that are part of them, that are not numbers."""
+"""Pattern of words: two characters or more, with their combining marks, that are not numbers."""
 
 REMEMBERED_WORDS = 1 << 16
-"""Words of which it is remembered what they stand for, in about 10 MB."""
+"""Words whose numbers are remembered, in about 10 MB."""
 
 _NEITHER, _MARK, _LETTER, _DIGIT = range(4)
+"""Classes of characters; the order is used by comparisons."""
 _MOST_MARKS = 30
+"""Marks in a row that a normal form may have, as in UAX #15."""
 _PERHAPS_MARK = re.compile(r"[^\0-\u02ff\w]|[\uff9e\uff9f]")
-"""Finds all combining marks, and other characters that most texts lack."""
+"""Pattern of all combining marks, and of other characters that most texts lack."""
 _PERHAPS_MARKS = re.compile(rf"[\W\uff9e\uff9f]{{{_MOST_MARKS + 1},}}")
 
 
-def normal_form(text):
-    """NFKC of the case-folded NFKC: "Straße" and "STRASSE" are one word."""
+def normal_form(text: str) -> str:
+    """Return the NFKC of the case-folded NFKC: "Straße" and "STRASSE" are one word."""
     if text.isascii():
         return text.lower()
     # no longer run of marks is between the characters that are looked at
@@ -46,9 +49,10 @@ def normal_form(text):
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
-def _stream_safe(characters):
-    """A text with at most 30 marks in a row, as in UAX #15: to put n of them in order takes n^2
-    time.
+def _stream_safe(characters: re.Match[str]) -> str:
+    """Return a text with at most 30 marks in a row, as in UAX #15.
+
+    Sorting n marks in a row takes n^2 time.
     """
     safe = []
     n_marks = 0
@@ -57,7 +61,10 @@ def _stream_safe(characters):
         if is_mark and n_marks == _MOST_MARKS:
             safe.append("\N{COMBINING GRAPHEME JOINER}")
             n_marks = 0
-        n_marks = n_marks + 1 if is_mark else 0
+        if is_mark:
+            n_marks += 1
+        else:
+            n_marks = 0
         safe.append(character)
     return "".join(safe)
 
@@ -65,37 +72,49 @@ def _stream_safe(characters):
 _BATCH_CHARACTERS = 1 << 21
 """Characters, roughly, of the texts that are counted together."""
 _LAST_FIELD = 255
-"""The number of all further fields, too; what people send may be full of separators."""
+"""Number of the last field and all further ones: texts may be full of separators."""
 
 
 class Tokens(NamedTuple):
-    """Tokens of some texts: the distinct words, and which of them each token is."""
+    """Tokens of some texts, as numbers of distinct words.
 
-    words: WordList | list  # in order of appearance; None for a word that was forgotten
-    ids: np.ndarray  # int32, one for each token
-    indptr: np.ndarray  # int64; text i has the tokens indptr[i] to indptr[i + 1]
-    fields: np.ndarray  # uint8; the field that each token is in
+    Attributes
+    ----------
+    words : WordList or list
+        Distinct words in order of appearance; None for a word that was forgotten.
+    ids : ndarray of int32
+        Number of each token's word.
+    indptr : ndarray of int64, shape (n + 1,)
+        Text i has the tokens indptr[i] to indptr[i + 1].
+    fields : ndarray of uint8
+        Number of the field that each token is in.
+    """
 
-    def part(self, low, high):
-        """Texts low..high, sharing memory."""
+    words: WordList | list
+    ids: np.ndarray
+    indptr: np.ndarray
+    fields: np.ndarray
+
+    def part(self, low: int, high: int) -> "Tokens":
+        """Return texts low..high, sharing memory."""
         start = self.indptr[low]
         end = self.indptr[high]
         indptr = self.indptr[low : high + 1] - start
         return Tokens(self.words, self.ids[start:end], indptr, self.fields[start:end])
 
-    def take(self, rows):
-        """Some of the texts, in the order given."""
+    def take(self, rows: np.ndarray) -> "Tokens":
+        """Return some of the texts, in the order given."""
         part = select_rows(CSR(self.fields, self.ids, self.indptr, len(self.words)), rows)
         return Tokens(self.words, part.indices, part.indptr, part.data)
 
-    def beginnings(self, lengths):
-        """The first tokens of each text, so many of them at most."""
+    def truncate(self, lengths: np.ndarray) -> "Tokens":
+        """Return the first tokens of each text, at most as many as ``lengths`` (n,)."""
         ends = np.repeat(self.indptr[:-1] + lengths, np.diff(self.indptr))
         kept = np.arange(len(self.ids)) < ends
         return Tokens(self.words, self.ids[kept], offsets(kept)[self.indptr], self.fields[kept])
 
-    def drop_unused_words(self):
-        """The same tokens without words that none of them is."""
+    def drop_unused_words(self) -> "Tokens":
+        """Return the same tokens without words that none of them has."""
         used = np.bincount(self.ids, minlength=len(self.words)) > 0
         words = [word for word, is_used in zip(self.words, used.tolist(), strict=True) if is_used]
         numbers = (np.cumsum(used) - 1).astype(np.int32)
@@ -103,18 +122,29 @@ class Tokens(NamedTuple):
 
 
 _MARK_OF_BLOCK = re.compile(r'[ *\-"<]')
-"""In names of features that are no words."""
+"""Characters in names of features that are no words."""
 
 
-def make_tokens_from_counts(counts, names):
-    """Tokens of texts of which only the counts of words are known, by the names of all features; in
-    no order.
+def make_tokens_from_counts(counts: CSR, names: Sequence[str]) -> Tokens:
+    """Make tokens, in no order, of texts of which only the counts of words are known.
+
+    Parameters
+    ----------
+    counts : CSR
+        Count of each feature in each text, shape (n, d).
+    names : sequence of str
+        Names of all features.
+
+    Returns
+    -------
+    tokens : Tokens
+        The tokens; features that are no words become forgotten words.
     """
     columns, numbers = np.unique(counts.indices, return_inverse=True)
-    words = [
-        None if _MARK_OF_BLOCK.search(names[column]) else names[column]
-        for column in columns.tolist()
-    ]
+    words: list[str | None] = []
+    for column in columns.tolist():
+        is_word = _MARK_OF_BLOCK.search(names[column]) is None
+        words.append(names[column] if is_word else None)
     amounts = np.rint(counts.data).astype(np.int64)
     ends = offsets(amounts)[counts.indptr]
     ids = np.repeat(numbers.astype(np.int32), amounts)
@@ -122,34 +152,42 @@ def make_tokens_from_counts(counts, names):
 
 
 class Numbering(dict):
-    """Names to numbers: an unknown one gets the next."""
+    """Numbers of names: an unknown name gets the next number."""
 
-    def __missing__(self, name):
-        self[name] = number = len(self)
+    def __missing__(self, name: str) -> int:
+        number = len(self)
+        self[name] = number
         return number
 
 
-def tokenize(texts, left_out=frozenset()):
-    """:class:`Tokens` of some texts, without some words."""
-    pieces = [text.split(FIELD_SEPARATOR) for text in texts]
-    forms = [normal_form(piece) for parts in pieces for piece in parts]
-    codes, starts, ends = _spans("\n".join(forms))
+def tokenize(texts: Iterable[str], left_out: Collection[str] = frozenset()) -> Tokens:
+    """Split texts into tokens, without the words that are left out."""
+    forms: list[str] = []
+    field_of_form: list[int] = []
+    n_forms = [0]
+    for text in texts:
+        for field, piece in enumerate(text.split(FIELD_SEPARATOR)):
+            forms.append(normal_form(piece))
+            field_of_form.append(field)
+        n_forms.append(len(forms))
+    codes, starts, ends = _find_spans("\n".join(forms))
     table = WordTable()
     ids = table.number(codes, starts, ends)
-    # one character is between two pieces
-    before = np.cumsum([0, *(len(form) + 1 for form in forms)])
-    firsts = np.searchsorted(starts, before)
-    indptr = firsts[np.cumsum([0, *map(len, pieces)])]
-    field_of_piece = [field for parts in pieces for field in range(len(parts))]
-    fields = np.repeat(np.minimum(field_of_piece, _LAST_FIELD).astype(np.uint8), np.diff(firsts))
+    # one character is between two forms
+    begins = offsets([len(form) + 1 for form in forms])
+    firsts = np.searchsorted(starts, begins)
+    indptr = firsts[n_forms]
+    form_fields = np.minimum(field_of_form, _LAST_FIELD).astype(np.uint8)
+    fields = np.repeat(form_fields, np.diff(firsts))
     tokens = Tokens(table.words, ids, indptr, fields)
     return remove_words(tokens, left_out)
 
 
-def _spans(form):
-    """Code points of a normal form, and where its tokens begin and end."""
+def _find_spans(form: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find the code points of a normal form, and the starts and ends of its tokens among them."""
     codes = np.frombuffer(form.encode("utf-32-le", "surrogatepass"), np.uint32)
-    classes = _classes(min(1 << int(codes.max(initial=0)).bit_length(), sys.maxunicode + 1))[codes]
+    limit = min(1 << int(codes.max(initial=0)).bit_length(), sys.maxunicode + 1)
+    classes = _classify_characters(limit)[codes]
     starts = np.empty(len(codes) // 2 + 1, np.int64)
     ends = np.empty(len(codes) // 2 + 1, np.int64)
     n = _find_tokens(classes, starts, ends)
@@ -157,24 +195,29 @@ def _spans(form):
 
 
 @functools.cache
-def _classes(limit):
+def _classify_characters(limit: int) -> np.ndarray:
+    """Return the class of each character below a limit: uint8 (limit,)."""
+    classes = (_classify_character(chr(code)) for code in range(limit))
+    return np.fromiter(classes, np.uint8, limit)
 
-    def class_of(character):
-        if character.isdecimal():
-            return _DIGIT
-        if character.isalnum() or character == "_":
-            return _LETTER
-        return _MARK if unicodedata.category(character).startswith("M") else _NEITHER
 
-    return np.fromiter(map(class_of, map(chr, range(limit))), np.uint8, limit)
+def _classify_character(character: str) -> int:
+    if character.isdecimal():
+        return _DIGIT
+    if character.isalnum() or character == "_":
+        return _LETTER
+    return _MARK if unicodedata.category(character).startswith("M") else _NEITHER
 
 
 @strict_kernel
-def _find_tokens(classes, starts, ends):
-    """A token is a run of letters, digits and marks that begins with a letter or digit and is more
+def _find_tokens(classes: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> int:
+    """Find the starts and ends of tokens, and return their number.
+
+    A token is a run of letters, digits and marks that begins with a letter or digit and is more
     than digits.
     """
-    n_tokens = end = 0
+    n_tokens = 0
+    end = 0
     while end < len(classes):
         start = end
         while start < len(classes) and classes[start] < _LETTER:
@@ -193,8 +236,8 @@ def _find_tokens(classes, starts, ends):
     return n_tokens
 
 
-def remove_words(tokens, left_out):
-    """Tokens without some words."""
+def remove_words(tokens: Tokens, left_out: Collection[str]) -> Tokens:
+    """Return the tokens without some words."""
     if not left_out:
         return tokens
     is_left_out = np.fromiter((word in left_out for word in tokens.words), bool, len(tokens.words))
@@ -203,18 +246,32 @@ def remove_words(tokens, left_out):
     return Tokens(tokens.words, tokens.ids[rest], indptr, tokens.fields[rest])
 
 
-def number_word_sets(tokens):
-    """A number of the set of words of each text, by which copies are told; -1 without a word: int64
-    (n,).
+def number_word_sets(tokens: Tokens) -> np.ndarray:
+    """Number the set of words of each text, to find copies; -1 for a text without words.
+
+    Returns
+    -------
+    sets : ndarray of int64, shape (n,)
+        A hash of each set; the same for equal sets only, except by chance.
     """
+    assert isinstance(tokens.words, WordList)
     sets = np.empty(len(tokens.indptr) - 1, np.int64)
     _number_sets(tokens.words.letters, tokens.words.places, tokens.ids, tokens.indptr, sets)
     return sets
 
 
 @strict_kernel
-def _number_sets(letters, places, ids, indptr, sets) -> None:
-    """The sum of the hashes of a text's different words, in 63 bits."""
+def _number_sets(
+    letters: np.ndarray,
+    places: np.ndarray,
+    ids: np.ndarray,
+    indptr: np.ndarray,
+    sets: np.ndarray,
+) -> None:
+    """Fill in the sum of the hashes of each text's different words, in 63 bits.
+
+    ``letters`` and ``places`` are those of the words, ``ids`` and ``indptr`` those of the tokens.
+    """
     hashes = np.empty(len(places) - 1, np.uint64)
     for word in range(len(hashes)):
         hashed = np.uint64(14695981039346656037)
@@ -231,17 +288,23 @@ def _number_sets(letters, places, ids, indptr, sets) -> None:
         sets[i] = np.int64(total >> np.uint64(1)) if indptr[i + 1] > indptr[i] else -1
 
 
-def tokenize_in_batches(texts, left_out=frozenset(), threads=1, quiet=False):
-    """:class:`Tokens` of batches of texts, which are read once."""
+def tokenize_in_batches(
+    texts: Iterable[str],
+    left_out: Collection[str] = frozenset(),
+    threads: int = 1,
+    *,
+    quiet: bool = False,
+) -> Iterator[Tokens]:
+    """Yield the :class:`Tokens` of batches of texts, which are read once."""
     find = functools.partial(tokenize, left_out=left_out)
     with Progress("reading texts", 0, "texts", quiet=quiet) as progress:
-        for tokens in map_in_order(find, _batches(texts), threads):
+        for tokens in map_in_order(find, _split_batches(texts), threads):
             yield tokens
             progress.advance(len(tokens.indptr) - 1)
 
 
-def _batches(texts):
-    batch = []
+def _split_batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
     size = 0
     for text in texts:
         batch.append(text)
@@ -254,14 +317,18 @@ def _batches(texts):
         yield batch
 
 
-def map_in_order(function, items, threads):
-    """Results of a function for some items, in their order; with several threads a few are worked
-    on ahead.
+def map_in_order(
+    function: Callable[[Any], Any], items: Iterable[Any], threads: int
+) -> Iterator[Any]:
+    """Yield the results of a function for some items, in their order.
+
+    Several threads work a few items ahead.
     """
     if threads == 1:
-        yield from map(function, items)
+        for item in items:
+            yield function(item)
         return
-    waiting = deque()
+    waiting: deque[Future[Any]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         for item in items:
             waiting.append(pool.submit(function, item))
@@ -272,63 +339,86 @@ def map_in_order(function, items, threads):
 
 
 _JAMO_THAT_FOLLOW = range(0x1160, 0x1200)
-"""Hangul vowels and finals, letters that compose with what precedes them."""
+"""Hangul vowels and finals, letters that compose with the preceding one."""
 
 
 class TokenSpan(NamedTuple):
-    """A token in its normal form, and where each of its characters begins and ends in the text."""
+    """A token in its normal form, and the position of each of its characters in the text.
+
+    Attributes
+    ----------
+    token : str
+        The token.
+    starts, ends : list of int
+        Start and end of each of its characters.
+    """
 
     token: str
-    starts: list
-    ends: list
+    starts: list[int]
+    ends: list[int]
 
 
-def find_token_spans(text, html=False):
-    """The :class:`TokenSpan` of each token of a text, in order; for HTML with places in the HTML."""
+def find_token_spans(text: str, html: bool = False) -> list[TokenSpan]:
+    """Find the :class:`TokenSpan` of each token of a text, in order.
+
+    Tokens of HTML have their positions in the HTML.
+    """
     if html:
         plain, begins, stops = remove_markup_with_offsets(text)
-        return [
-            TokenSpan(token, [begins[start] for start in starts], [stops[end - 1] for end in ends])
-            for token, starts, ends in find_token_spans(plain)
-        ]
+        spans = []
+        for span in find_token_spans(plain):
+            starts = [begins[start] for start in span.starts]
+            ends = [stops[end - 1] for end in span.ends]
+            spans.append(TokenSpan(span.token, starts, ends))
+        return spans
     starts = []
     ends = []
     pieces = []
-    for start, end in _clusters(text):
+    for start, end in _find_clusters(text):
         piece = normal_form(text[start:end])
         pieces.append(piece)
         starts += [start] * len(piece)
         ends += [end] * len(piece)
     form = "".join(pieces)
-    _, firsts, lasts = _spans(form)
+    _, firsts, lasts = _find_spans(form)
     return [
         TokenSpan(form[first:last], starts[first:last], ends[first:last])
         for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)
     ]
 
 
-def _clusters(text):
+def _find_clusters(text: str) -> Iterator[tuple[int, int]]:
+    """Find the start and end of each character with the marks that compose with it."""
     first = 0
-    for place in range(1, len(text)):
-        if not _composes_backwards(text[place]):
-            yield first, place
-            first = place
+    for position in range(1, len(text)):
+        if not _composes_backwards(text[position]):
+            yield first, position
+            first = position
     yield first, len(text)
 
 
-def _composes_backwards(character):
+def _composes_backwards(character: str) -> bool:
+    """Return whether a character composes with the preceding one."""
     normal = unicodedata.normalize("NFKC", character)[0]
     return unicodedata.category(normal).startswith("M") or ord(normal) in _JAMO_THAT_FOLLOW
 
 
-def map_words(words, numbers_of):
-    """The numbers that a function gives for each word, as (starts, numbers); none for one that is
-    forgotten.
+def map_words(
+    words: WordList | Sequence[str | None], find_numbers: Callable[[str], Iterable[int]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Collect the numbers that a function gives for each word; none for a forgotten word.
+
+    Returns
+    -------
+    starts : ndarray of int64, shape (n + 1,)
+        Word v has the numbers starts[v] to starts[v + 1].
+    numbers : ndarray of int32
+        The numbers.
     """
     starts = np.zeros(len(words) + 1, np.int64)
     numbers = array("i")
-    for place, word in enumerate(words, 1):
+    for number, word in enumerate(words, 1):
         if word is not None:
-            numbers.extend(numbers_of(word))
-        starts[place] = len(numbers)
+            numbers.extend(find_numbers(word))
+        starts[number] = len(numbers)
     return starts, np.array(numbers, np.int32)

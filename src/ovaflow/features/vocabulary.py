@@ -27,7 +27,7 @@ from ovaflow.features.blocks import (
     make_feature_namer,
 )
 from ovaflow.features.columns import ColumnFeatures
-from ovaflow.features.normalize import split_rows
+from ovaflow.features.normalize import iterate_row_blocks
 from ovaflow.features.phrases import Phrases
 from ovaflow.features.tfidf import GrowingVector, TfIdf, compute_idf, find_neighbours
 from ovaflow.features.tokens import (
@@ -183,7 +183,7 @@ def take_tokens(tokens, rows, folder=None):
     ids = GrowingVector(np.int32, folder)
     fields = GrowingVector(np.uint8, folder)
     indptr = offsets(np.diff(tokens.indptr)[rows])
-    for low, high in split_rows(indptr, _PART_TOKENS):
+    for low, high in iterate_row_blocks(indptr, _PART_TOKENS):
         part = tokens.take(rows[low:high])
         ids.extend(part.ids)
         fields.extend(part.fields)
@@ -227,10 +227,12 @@ def _features(transform, tokens, threads, folder, beside):
 
     def count(rows):
         low, high = rows
-        return transform.features_of(tokens.part(low, high), terms, beside and beside[low:high])
+        return transform.transform_tokens(
+            tokens.part(low, high), terms, beside and beside[low:high]
+        )
 
     return transform.stack(
-        map_in_order(count, split_rows(tokens.indptr, _PART_TOKENS), threads), folder
+        map_in_order(count, iterate_row_blocks(tokens.indptr, _PART_TOKENS), threads), folder
     )
 
 
@@ -250,7 +252,7 @@ def _make_room(table, ids, lengths) -> None:
 
 def _parts(tokens):
     """The texts in parts of about _TOKENS tokens."""
-    return (tokens.part(low, high) for low, high in split_rows(tokens.indptr, _PART_TOKENS))
+    return (tokens.part(low, high) for low, high in iterate_row_blocks(tokens.indptr, _PART_TOKENS))
 
 
 def count_document_frequencies(ids, indptr, n_terms, starts=None, terms=None):

@@ -1,6 +1,7 @@
 """Words and their numbers: a hash table over code points, without a string for each word."""
 
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,22 +11,28 @@ from ovaflow.sparse.csr import ensure_capacity, offsets
 from ovaflow.sparse.jit import strict_kernel
 
 _SEED = np.uint64(secrets.randbits(64))
-"""Nobody can choose words that all have the same place in the table."""
+"""Random start of hashes, so that texts cannot be made whose words all have the same slot."""
 
 
 @dataclass(frozen=True)
 class WordList:
-    """Words as code points, made strings where they are iterated over; a forgotten word has no
-    letters.
+    """Words as code points; iteration makes strings. A forgotten word has no letters.
+
+    Attributes
+    ----------
+    letters : ndarray of uint32
+        Code points of all words.
+    places : ndarray of int64, shape (n + 1,)
+        Word v has the letters places[v] to places[v + 1].
     """
 
-    letters: np.ndarray  # uint32
-    places: np.ndarray  # int64; word v has the letters places[v] to places[v + 1]
+    letters: np.ndarray
+    places: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.places) - 1
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         joined = self.letters.tobytes().decode("utf-32-le", "surrogatepass")
         return (joined[begin:end] for begin, end in pairwise(self.places.tolist()))
 
@@ -36,19 +43,20 @@ class WordTable:
     def __init__(self) -> None:
         self._clear(slots=16)
 
-    def _clear(self, slots) -> None:
+    def _clear(self, slots: int) -> None:
         self.issued = 0
         self._letters = np.empty(0, np.uint32)
         self._places = np.zeros(1, np.int64)
         self._slots = np.full(slots, -1, np.int32)
 
     @property
-    def words(self):
+    def words(self) -> WordList:
+        """All words, by number."""
         places = self._places[: self.issued + 1]
         return WordList(self._letters[: places[-1]], places)
 
-    def number(self, letters, starts, ends):
-        """The number of each of n words, letters[starts[k]:ends[k]]: int32, shape (n,)."""
+    def number(self, letters: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Number n words, letters[starts[k]:ends[k]]: int32 (n,)."""
         most = self.issued + len(starts)
         if 2 * most > len(self._slots):
             self._fill(self.words, 1 << (2 * most).bit_length())
@@ -57,26 +65,64 @@ class WordTable:
         )
         self._places = ensure_capacity(self._places, most + 1)
         numbers = np.empty(len(starts), np.int32)
-        table = self._slots, _SEED, self._letters, self._places
-        self.issued = _number_words(letters, starts, ends, *table, self.issued, numbers)
+        self.issued = _number_words(
+            letters,
+            starts,
+            ends,
+            self._slots,
+            _SEED,
+            self._letters,
+            self._places,
+            self.issued,
+            numbers,
+        )
         return numbers
 
-    def forget(self, is_forgotten) -> None:
+    def forget(self, is_forgotten: np.ndarray) -> None:
         """Forget some words, whose numbers are not used again: bool, one for each number issued."""
         words = self.words
         lengths = np.diff(self.words.places)
         letters = words.letters[np.repeat(~is_forgotten, lengths)]
-        self._fill(WordList(letters, offsets(np.where(is_forgotten, 0, lengths))), len(self._slots))
+        places = offsets(np.where(is_forgotten, 0, lengths))
+        self._fill(WordList(letters, places), len(self._slots))
 
-    def _fill(self, words, slots) -> None:
+    def _fill(self, words: WordList, slots: int) -> None:
         self._clear(slots)
         self.number(words.letters, words.places[:-1], words.places[1:])
 
 
 @strict_kernel
-def _number_words(letters, starts, ends, slots, seed, known, places, n_words, numbers):
-    """Number equal words alike, each one without letters anew; word v has known[places[v]:places[v
-    + 1]].
+def _number_words(
+    letters: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    slots: np.ndarray,
+    seed: int,
+    known: np.ndarray,
+    places: np.ndarray,
+    n_words: int,
+    numbers: np.ndarray,
+) -> int:
+    """Number words, equal ones alike and each one without letters anew; return how many there are.
+
+    Parameters
+    ----------
+    letters : ndarray of uint32
+        Code points of the words; word k has letters[starts[k]:ends[k]].
+    starts, ends : ndarrays of int64, shape (n,)
+        Start and end of each word.
+    slots : ndarray of int32
+        Hash table of the numbers of known words, -1 for a free slot.
+    seed : uint64
+        Start of all hashes.
+    known : ndarray of uint32
+        Code points of known words; word v has known[places[v]:places[v + 1]].
+    places : ndarray of int64
+        Start and end of each known word.
+    n_words : int
+        Number of known words.
+    numbers : ndarray of int32, shape (n,)
+        Output: the number of each word.
     """
     mask = np.uint64(len(slots) - 1)
     for word in range(len(starts)):

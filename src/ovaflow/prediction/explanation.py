@@ -183,7 +183,7 @@ def find_spans(predictor: Predictor, text: str) -> Spans:
             if feature is not None:
                 spans.setdefault(feature, []).append((starts[0], following.ends[-1]))
     if NAMES in transform.features:
-        for feature, first, last in transform.phrases_in([span.token for span in tokens]):
+        for feature, first, last in transform.find_phrases([span.token for span in tokens]):
             span = (tokens[first].starts[0], tokens[last].ends[-1])
             spans.setdefault(feature, []).append(span)
     return spans

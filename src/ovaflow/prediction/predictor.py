@@ -226,7 +226,7 @@ class Predictor:
                 values = None
                 if self.columns:
                     values = [next(remaining_values, ()) for _ in tokens.indptr[1:]]
-                X, norms = self.transform.features_of(tokens, terms, values)
+                X, norms = self.transform.transform_tokens(tokens, terms, values)
                 yield Features(self.model.with_tokens(X, tokens), norms)
 
         X = self.transform.stack(make_batches()).X._replace(n_columns=self.model.n_columns)

@@ -4,7 +4,7 @@ from zlib import crc32
 
 import numpy as np
 
-from ovaflow.features.normalize import is_dense, split_rows
+from ovaflow.features.normalize import is_dense, iterate_row_blocks
 from ovaflow.records.drawing import hash_rows
 from ovaflow.records.near_twins import group_equal_rows, group_near_twins
 from ovaflow.sparse.csr import CSR, count_row_nonzeros
@@ -63,7 +63,7 @@ def hash_distinct_words(tokens):
     # 31 bits: int32 without a sign
     words = ((word or "").encode("utf-8", "surrogatepass") for word in tokens.words)
     hashes = np.fromiter((crc32(word) >> 1 for word in words), np.int64, len(tokens.words))
-    for low, high in split_rows(tokens.indptr, _TOKENS):
+    for low, high in iterate_row_blocks(tokens.indptr, _TOKENS):
         part = tokens.part(low, high)
         rows = np.repeat(np.arange(high - low), np.diff(part.indptr))
         rows, different = np.divmod(np.unique((rows << 31) + hashes[part.ids]), 1 << 31)

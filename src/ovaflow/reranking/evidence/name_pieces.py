@@ -100,7 +100,7 @@ class PiecesOfName(Evidence):
         )
         # a piece that is in no document counts as rare as one that is in a single one
         idf = compute_idf(np.maximum(frequencies, 1), dataset.n_documents)
-        features = replace(transform, idf=idf).features_of(names).X
+        features = replace(transform, idf=idf).transform_tokens(names).X
         lines = "\n".join(pieces).encode("utf-8", "surrogatepass")
         stored = StoredPieces(
             pieces=np.frombuffer(lines, np.uint8),
@@ -134,7 +134,7 @@ class PiecesOfName(Evidence):
 
     def make_features(self, tokens: Tokens | None) -> CSR:
         """Make the pieces of texts, rows of length 1."""
-        return self.transform.features_of(tokens).X
+        return self.transform.transform_tokens(tokens).X
 
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
         texts = candidates.texts.own_features[self.name]
