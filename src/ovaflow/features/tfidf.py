@@ -8,14 +8,15 @@ import io
 import tempfile
 import weakref
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.features.blocks import (
     NAMES,
     PAIRS,
@@ -36,17 +37,18 @@ from ovaflow.features.tokens import (
     map_words,
     tokenize_in_batches,
 )
+from ovaflow.features.word_table import WordList
 from ovaflow.sparse.csr import CSR, NO_POSITION, offsets
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.arrays import Strings
 
 _LARGEST_COUNT = 1 << 24
-"""float32 holds whole numbers exactly up to here."""
+"""Largest count: float32 holds all integers exactly up to here."""
 _BATCH_ENTRIES = 1 << 20
-"""Entries, or tokens, that are worked on together."""
+"""Entries that are checked together."""
 RECORDED_PARAMETERS = ("features", "left_out", "column_weights", "sublinear", "normalize", "bias")
-"""Parameters of a dataset or model from which its transform is rebuilt, with the names and idf of
-its features.
+"""Parameters of a dataset or model from which its transform is rebuilt; names and idf of its features
+are stored separately.
 """
 
 
@@ -58,35 +60,78 @@ class Features(NamedTuple):
 
 
 class NamedFeatures(NamedTuple):
-    """Features, by name."""
+    """Names of features with their idf, float32."""
 
-    names: list
-    idf: np.ndarray  # float32
+    names: Sequence[str]
+    idf: np.ndarray
 
 
 class WordTerms(NamedTuple):
-    """What words are made of: word v has the columns from starts[v] to starts[v + 1]."""
+    """Columns of the terms of words.
 
-    starts: np.ndarray  # int64
-    columns: np.ndarray  # int32
-    stems: tuple  # of names of labels that a word stands for; empty without such features
+    Attributes
+    ----------
+    starts : ndarray of int64, shape (n + 1,)
+        Word v has the columns from starts[v] to starts[v + 1].
+    columns : ndarray of int32
+        The columns.
+    stems : tuple
+        Stems in names of labels that each word matches, as :meth:`Phrases.find_stems` gives them;
+        empty without such features.
+    """
+
+    starts: np.ndarray
+    columns: np.ndarray
+    stems: tuple
 
 
 @dataclass(frozen=True)
 class TfIdf:
-    feature_names: Sequence  # of each block by falling document frequency, without the bias feature
-    idf: np.ndarray  # (d,)
-    sublinear: bool  # log(1 + tf) instead of tf
+    """Transform of texts to tf-idf features.
+
+    Attributes
+    ----------
+    feature_names : sequence of str
+        Names of the features of texts, of each block by falling document frequency, without the
+        bias feature.
+    idf : ndarray of float32, shape (d,)
+        Inverse document frequency of each.
+    sublinear : bool
+        Whether log(1 + tf) is used instead of tf.
+    normalize : bool
+        Whether rows are scaled to length 1.
+    bias : float
+        Value of the last feature, 0 for none.
+    features : tuple of str
+        Blocks of features.
+    left_out : tuple of str
+        Stop words.
+    column_weights : tuple of float
+        Weight of a token in each of a text's fields.
+    unscaled : bool
+        Whether rows are returned as they were before they were scaled to length 1.
+    columns : ColumnFeatures or None
+        Features of columns, which follow those of texts.
+    """
+
+    feature_names: Sequence[str]
+    idf: np.ndarray
+    sublinear: bool
     normalize: bool
-    bias: float  # value of the last feature, 0 for none
+    bias: float
     features: tuple = (WORDS,)
-    left_out: tuple = ()  # stop words
-    column_weights: tuple = (1.0,)  # what a token in each of a text's fields counts
-    unscaled: bool = False  # rows as they were before they were scaled to length 1
-    columns: ColumnFeatures | None = None  # what follows the features of texts
+    left_out: tuple = ()
+    column_weights: tuple = (1.0,)
+    unscaled: bool = False
+    columns: ColumnFeatures | None = None
 
     @classmethod
-    def from_parameters(cls, parameters, feature_names, idf):
+    def from_parameters(
+        cls,
+        parameters: Mapping[str, Any],
+        feature_names: Sequence[str],
+        idf: np.ndarray | None,
+    ) -> "TfIdf":
         """Rebuild the transform of a dataset or model file; without idf every term counts alike."""
         if "token_pattern" not in parameters:
             raise InputError(
@@ -98,48 +143,50 @@ class TfIdf:
         unscaled = parameters.get("unscaled", False)
         n = len(feature_names) - count_column_features(parameters)
         columns = ColumnFeatures.from_parameters(parameters, feature_names)
-        # those of a file stay there
+        # a slice of names in a file would read them all
         names = feature_names if n == len(feature_names) else feature_names[:n]
         return cls(
             names, np.asarray(idf[:n], np.float32), **recorded, unscaled=unscaled, columns=columns
         )
 
     @property
-    def parameters(self):
-        """What :meth:`from_parameters` rebuilds it from, besides names and idf."""
+    def parameters(self) -> dict[str, Any]:
+        """Parameters for :meth:`from_parameters`, apart from names and idf."""
         recorded = {name: getattr(self, name) for name in RECORDED_PARAMETERS}
         if self.columns is not None:
             recorded[COLUMNS] = self.columns.parameters
         return recorded | {"token_pattern": TOKEN_PATTERN, "normal_form": "NFKC, case-folded"}
 
-    def transform(self, texts, quiet=False):
-        """Features of texts: CSR of shape (n, n_columns)."""
-        return self.transform_with_norms(texts, quiet).X
+    def transform(self, texts: Iterable[str], *, quiet: bool = False) -> CSR:
+        """Compute features of texts: shape (n, n_columns)."""
+        return self.transform_with_norms(texts, quiet=quiet).X
 
-    def transform_with_norms(self, texts, quiet=False):
-        """:class:`Features` of texts, read once in batches."""
-        return self.stack(
-            map(self.features_of, tokenize_in_batches(texts, frozenset(self.left_out), quiet=quiet))
-        )
+    def transform_with_norms(self, texts: Iterable[str], *, quiet: bool = False) -> Features:
+        """Compute :class:`Features` of texts, which are read once in batches."""
+        batches = tokenize_in_batches(texts, frozenset(self.left_out), quiet=quiet)
+        return self.stack(self.transform_tokens(tokens) for tokens in batches)
 
-    def stack(self, parts, folder=None):
-        """:class:`Features` of parts one after the other; with a folder they are mapped from there."""
+    def stack(self, parts: Iterable[Features], folder: StrPath | None = None) -> Features:
+        """Stack features of parts one after the other; with a folder they are mapped from there."""
         norms = []
 
-        def blocks():
-            for X, lengths in parts:
-                norms.append(lengths)
-                yield X
+        def blocks() -> Iterator[CSR]:
+            for part in parts:
+                norms.append(part.norms)
+                yield part.X
 
         X = stack_blocks(blocks(), self.n_columns, folder)
-        return Features(X, np.concatenate([np.empty(0), *norms]) if self.normalize else None)
+        if not self.normalize:
+            return Features(X, None)
+        return Features(X, np.concatenate([np.empty(0), *norms]))
 
     @property
-    def n_columns(self):
+    def n_columns(self) -> int:
+        """Number of all features, with that of the bias."""
         return len(self.all_features.names) + (self.bias != 0)
 
     @property
-    def all_features(self):
+    def all_features(self) -> NamedFeatures:
         """Names and idf of all features, those of columns last; their idf is 1."""
         if self.columns is None:
             return NamedFeatures(self.feature_names, self.idf)
@@ -157,135 +204,206 @@ class TfIdf:
         matrix = self._counts(tokens, terms or self.find_terms(tokens.words))
         apply_tfidf(matrix, self.idf, self.sublinear)
         further = self.columns and self.columns.transform(beside, matrix.n_rows)
-        return Features(
-            *make_model_features(matrix, self.normalize, self.bias, self.unscaled, further)
-        )
+        X, norms = make_model_features(matrix, self.normalize, self.bias, self.unscaled, further)
+        return Features(X, norms)
 
-    def find_terms(self, words):
-        """:class:`WordTerms` of some words."""
-        stems = self._phrases[0].stems_of(words) if NAMES in self.features else ()
-        return WordTerms(*map_words(words, self._columns_of), stems)
+    def find_terms(self, words: WordList | Sequence[str | None]) -> WordTerms:
+        """Find the terms of some words."""
+        stems: tuple = ()
+        if NAMES in self.features:
+            phrases, _ = self._phrases
+            stems = phrases.find_stems(words)
+        starts, columns = map_words(words, self._find_word_columns)
+        return WordTerms(starts, columns, stems)
 
     @cached_property
-    def _columns_of(self):
-        """Function from a word to the columns of its terms, which remembers words: in new texts
-        most come again.
+    def _find_word_columns(self) -> Callable[[str], array]:
+        """Function that gives the columns of a word's terms.
+
+        It remembers words, since most words of a text occur in the next texts, too.
         """
-        names = make_feature_namer(self.features)
-        columns_named = self._columns_named
+        name_features = make_feature_namer(self.features)
+        find_columns = self._find_columns
 
         @lru_cache(REMEMBERED_WORDS)
-        def columns_of(word):
-            return array("i", [column for column in columns_named(names(word)) if column >= 0])
+        def find_word_columns(word: str) -> array:
+            columns = find_columns(name_features(word))
+            return array("i", [column for column in columns if column >= 0])
 
-        return columns_of
+        return find_word_columns
 
-    def __getstate__(self):
-        # without what was computed since
+    def __getstate__(self) -> dict[str, Any]:
+        # without cached values
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
-    def _columns_named(self):
-        """Function from names to the columns of their features, -1 where there is none."""
+    def _find_columns(self) -> Callable[[list[str]], list[int]]:
+        """Function that gives the columns of features by their names, -1 for unknown names."""
         if isinstance(self.feature_names, Strings):
             return self.feature_names.numbers.find
-        column = {name: column for column, name in enumerate(self.feature_names)}
-        return lambda names: [column.get(name, -1) for name in names]
+        columns = {name: column for column, name in enumerate(self.feature_names)}
+        return lambda names: [columns.get(name, -1) for name in names]
 
-    def _counts(self, tokens, terms):
-        """How often each term occurs in each text, weighted by the fields."""
+    def _count_terms(self, tokens: Tokens, terms: WordTerms) -> CSR:
+        """Count the occurrences of each term in each text, weighted by the fields."""
         n = len(tokens.indptr) - 1
-        starts, columns, stems = terms
-        first, later = self._beginning_at(tokens, stems)
-        room = int((starts[1:] - starts[:-1])[tokens.ids].sum()) + len(later)
-        keys = np.empty(room, np.int64)
+        sequence_starts, sequence_columns = self._find_sequences(tokens, terms.stems)
+        n_word_terms = int(np.diff(terms.starts)[tokens.ids].sum())
+        capacity = n_word_terms + len(sequence_columns)
+        keys = np.empty(capacity, np.int64)
         indptr = np.zeros(n + 1, np.int64)
-        data = np.empty(room, np.float32)
-        indices = np.empty(room, np.int32)
-        places = np.empty(room, np.uint16)
-        weights = np.array(self.column_weights, np.float32)
-        parts = tokens.ids, tokens.fields, first, later, tokens.indptr
-        _count(*parts, starts, columns, weights, keys, data, indices, places, indptr)
-        arrays = data[: indptr[-1]], indices[: indptr[-1]], indptr
-        return CSR(*arrays, len(self.feature_names), places[: indptr[-1]])
+        data = np.empty(capacity, np.float32)
+        indices = np.empty(capacity, np.int32)
+        places = np.empty(capacity, np.uint16)
+        _count(
+            tokens.ids,
+            tokens.fields,
+            sequence_starts,
+            sequence_columns,
+            tokens.indptr,
+            terms.starts,
+            terms.columns,
+            np.array(self.column_weights, np.float32),
+            keys,
+            data,
+            indices,
+            places,
+            indptr,
+        )
+        size = indptr[-1]
+        return CSR(data[:size], indices[:size], indptr, len(self.feature_names), places[:size])
 
-    def _beginning_at(self, tokens, stems):
-        """Columns of the pairs and phrases that begin at each token, as (starts, columns)."""
+    def _find_sequences(self, tokens: Tokens, stems: tuple) -> tuple[np.ndarray, np.ndarray]:
+        """Find the columns of the pairs and phrases that begin at each token.
+
+        Returns
+        -------
+        starts : ndarray of int64
+            Token k has the columns starts[k] to starts[k + 1].
+        columns : ndarray of int32
+            The columns.
+        """
         positions = [np.empty(0, np.int64)]
         columns = [np.empty(0, np.int32)]
         if PAIRS in self.features:
-            positions.append(find_neighbours(tokens)[0])
-            columns.append(self._pairs_of(tokens))
+            pair_positions, keys = find_neighbours(tokens)
+            positions.append(pair_positions)
+            columns.append(self._find_pair_columns(tokens, keys))
         if NAMES in self.features:
-            phrases, columns_of_phrases = self._phrases
-            places, numbers = phrases.find(tokens, stems)
-            positions.append(places)
-            columns.append(columns_of_phrases[numbers])
-        positions = np.concatenate(positions)
-        columns = np.concatenate(columns)
-        known = columns >= 0
-        positions = positions[known]
-        columns = columns[known]
-        counts = np.bincount(positions, minlength=len(tokens.ids))
-        return offsets(counts), columns[np.argsort(positions, kind="stable")]
+            phrases, phrase_columns = self._phrases
+            phrase_positions, numbers = phrases.find(tokens, stems)
+            positions.append(phrase_positions)
+            columns.append(phrase_columns[numbers])
+        all_positions = np.concatenate(positions)
+        all_columns = np.concatenate(columns)
+        known = all_columns >= 0
+        all_positions = all_positions[known]
+        counts = np.bincount(all_positions, minlength=len(tokens.ids))
+        order = np.argsort(all_positions, kind="stable")
+        return offsets(counts), all_columns[known][order]
 
     @cached_property
-    def _phrases(self):
+    def _phrases(self) -> tuple[Phrases, np.ndarray]:
         """The names of labels that are features, and their columns."""
         names = self.feature_names
-        places = (
-            names.beginning_with(PHRASE_PREFIX) if isinstance(names, Strings) else range(len(names))
-        )
-        phrases = {column: words for column in places if (words := parse_phrase(names[column]))}
-        return Phrases(list(phrases.values())), np.array(list(phrases), np.int32)
+        candidates: Iterable[int] = range(len(names))
+        if isinstance(names, Strings):
+            candidates = names.beginning_with(PHRASE_PREFIX)
+        columns = []
+        phrases = []
+        for column in candidates:
+            words = parse_phrase(names[column])
+            if words:
+                columns.append(column)
+                phrases.append(words)
+        return Phrases(phrases), np.array(columns, np.int32)
 
-    def phrases_in(self, words):
-        """Names of labels in a text of these words: feature, and numbers of its first and last
-        word.
+    def find_phrases(self, words: list[str]) -> Iterator[tuple[int, int, int]]:
+        """Find names of labels in a text of these words.
+
+        Yields
+        ------
+        column, first, last : int
+            Column of the feature, and numbers of its first and last word.
         """
         phrases, columns = self._phrases
-        ends = np.array([0, len(words)])
-        fields = np.zeros(len(words), np.uint8)
-        ids = np.arange(len(words), dtype=np.int32)
-        tokens = Tokens(words, ids, ends, fields)
-        positions, numbers = phrases.find(tokens, phrases.stems_of(words))
+        tokens = Tokens(
+            words=words,
+            ids=np.arange(len(words), dtype=np.int32),
+            indptr=np.array([0, len(words)]),
+            fields=np.zeros(len(words), np.uint8),
+        )
+        positions, numbers = phrases.find(tokens, phrases.find_stems(words))
         for first, column in zip(positions.tolist(), columns[numbers].tolist(), strict=True):
             length = len(parse_phrase(self.feature_names[column]))
             yield column, first, first + length - 1
 
-    def _pairs_of(self, tokens):
-        """Columns of the pairs of neighbours, -1 for one that is no feature."""
-        _, keys = find_neighbours(tokens)
+    def _find_pair_columns(self, tokens: Tokens, keys: np.ndarray) -> np.ndarray:
+        """Find the columns of pairs of neighbours by their keys, -1 for one that is no feature."""
         distinct, pair_of = np.unique(keys, return_inverse=True)
         words = list(tokens.words)
         firsts, seconds = np.divmod(distinct, max(len(words), 1))
-        pairs = zip(firsts.tolist(), seconds.tolist(), strict=True)
-        columns = self._columns_named(
-            [format_pair(words[first], words[second]) for first, second in pairs]
-        )
+        names = []
+        for first, second in zip(firsts.tolist(), seconds.tolist(), strict=True):
+            names.append(format_pair(words[first], words[second]))
+        columns = self._find_columns(names)
         return np.array(columns, np.int32)[pair_of]
 
 
-def find_neighbours(tokens):
-    """Tokens that have a next one in the same field of the same text, and the numbers v V + w of
-    the pairs.
+def find_neighbours(tokens: Tokens) -> tuple[np.ndarray, np.ndarray]:
+    """Find the tokens that are followed by another one in the same field of the same text.
+
+    Returns
+    -------
+    positions : ndarray of int64
+        Positions of these tokens.
+    keys : ndarray of int64
+        Key v V + w of each pair of words v and w, where V is the number of words.
     """
     before = np.ones(len(tokens.ids), bool)
     ends = tokens.indptr[1:][np.diff(tokens.indptr) > 0]
     before[ends - 1] = False
     before[:-1] &= tokens.fields[1:] == tokens.fields[:-1]
     positions = np.flatnonzero(before)
-    return positions, tokens.ids[positions].astype(np.int64) * len(tokens.words) + tokens.ids[
-        positions + 1
-    ]
+    firsts = tokens.ids[positions].astype(np.int64)
+    seconds = tokens.ids[positions + 1]
+    return positions, firsts * len(tokens.words) + seconds
 
 
 @strict_kernel
 def _count(
-    ids, fields, first, later, indptr, starts, columns, weights, keys, data, indices, places, ends
+    ids: np.ndarray,
+    fields: np.ndarray,
+    first: np.ndarray,
+    later: np.ndarray,
+    indptr: np.ndarray,
+    starts: np.ndarray,
+    columns: np.ndarray,
+    weights: np.ndarray,
+    keys: np.ndarray,
+    data: np.ndarray,
+    indices: np.ndarray,
+    places: np.ndarray,
+    ends: np.ndarray,
 ) -> None:
-    """tf_t = sum over the tokens of a text that have term t of the weights of their fields; t
-    ascending.
+    """Sum the weights of the fields of a text's tokens that have each term, terms ascending.
+
+    Parameters
+    ----------
+    ids, fields : ndarrays of int32 and uint8
+        Word and field of each token.
+    first, later : ndarrays of int64 and int32
+        Columns of pairs and phrases: token k begins later[first[k]:first[k + 1]].
+    indptr : ndarray of int64, shape (n + 1,)
+        Tokens of each text.
+    starts, columns : ndarrays of int64 and int32
+        Columns of each word: word v has columns[starts[v]:starts[v + 1]].
+    weights : ndarray of float32
+        Weight of each field; the last one is for all further fields.
+    keys : ndarray of int64
+        Working memory: column, field and place of each term of a text, packed in one number.
+    data, indices, places, ends : ndarrays of float32, int32, uint16 and int64
+        Output: the rows of the matrix.
     """
     n_fields = len(weights)
     filled = 0
@@ -315,7 +433,7 @@ def _count(
         ends[i + 1] = filled
 
 
-def apply_tfidf(matrix, idf, sublinear):
+def apply_tfidf(matrix: CSR, idf: np.ndarray, sublinear: bool) -> CSR:
     """Turn counts into tf-idf weights, in place."""
     if sublinear:
         np.log1p(matrix.data, out=matrix.data)
@@ -323,25 +441,50 @@ def apply_tfidf(matrix, idf, sublinear):
     return matrix
 
 
-def compute_idf(document_frequency, n):
-    """log(N / df), shape (d,); 0 for what occurs nowhere."""
+def compute_idf(document_frequency: np.ndarray, n: int) -> np.ndarray:
+    """Compute log(N / df), float32 (d,); 0 for a term that occurs nowhere."""
     return np.log(n / np.where(document_frequency > 0, document_frequency, n)).astype(np.float32)
 
 
-def apply_tfidf_to_counts(matrix, sublinear, idf=None):
-    """tf-idf of features that are counts, in place, and its idf: by default that of this matrix."""
+def apply_tfidf_to_counts(
+    matrix: CSR, sublinear: bool, idf: np.ndarray | None = None
+) -> tuple[CSR, np.ndarray]:
+    """Turn features that are counts into tf-idf weights, in place.
+
+    Parameters
+    ----------
+    matrix : CSR
+        Counts, shape (n, d).
+    sublinear : bool
+        Whether log(1 + tf) is used instead of tf.
+    idf : ndarray of float32, shape (d,), optional
+        Inverse document frequencies; by default those of this matrix.
+
+    Returns
+    -------
+    matrix : CSR
+        The weights.
+    idf : ndarray of float32
+        The inverse document frequencies.
+
+    Raises
+    ------
+    InputError
+        If a value is not a count.
+    """
     for start in range(0, len(matrix.data), _BATCH_ENTRIES):
         values = matrix.data[start : start + _BATCH_ENTRIES]
         no_count = ~((values >= 0) & (values < _LARGEST_COUNT) & (values == np.rint(values)))
         if no_count.any():
             first = no_count.argmax()
-            raise InputError(
+            message = (
                 f"feature {matrix.indices[start + first]} has the value {values[first]:g}, "
-                "which is not a count, so tf-idf makes no sense",
-                remedy="set tfidf to false or auto"
-                if idf is None
-                else "give counts, as the training set has",
+                "which is not a count, so tf-idf makes no sense"
             )
+            remedy = "give counts, as the training set has"
+            if idf is None:
+                remedy = "set tfidf to false or auto"
+            raise InputError(message, remedy=remedy)
     if idf is None:
         document_frequency = np.bincount(
             matrix.indices[matrix.data > 0], minlength=matrix.n_columns
@@ -351,24 +494,32 @@ def apply_tfidf_to_counts(matrix, sublinear, idf=None):
 
 
 class GrowingVector:
-    """Values are appended to a temporary file without a name, and mapped; without a folder they are
-    in memory.
+    """A vector to which values are appended.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Type of the values.
+    folder : path-like, optional
+        Folder of a temporary file without a name, from which they are mapped; without one they are
+        in memory.
     """
 
-    def __init__(self, dtype, folder=None) -> None:
+    def __init__(self, dtype: DTypeLike, folder: StrPath | None = None) -> None:
         self._dtype = np.dtype(dtype)
         self._length = 0
-        self._file = io.BytesIO()
+        self._file: Any = io.BytesIO()
         if folder is not None:
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115, arrays that map it outlast it
             weakref.finalize(self, self._file.close)
 
-    def extend(self, values) -> None:
+    def extend(self, values: np.ndarray) -> None:
+        """Append values."""
         self._file.write(np.ascontiguousarray(values, self._dtype))
         self._length += len(values)
 
-    def mapped(self):
-        """All values; they last as long as the array."""
+    def mapped(self) -> np.ndarray:
+        """Return all values; their file exists as long as the array."""
         if self._length == 0:
             return np.empty(0, self._dtype)
         if isinstance(self._file, io.BytesIO):
@@ -378,8 +529,8 @@ class GrowingVector:
         return np.memmap(self._file, self._dtype, "c")
 
 
-def stack_blocks(blocks, n_columns, folder=None):
-    """Blocks of rows as one matrix; with a folder they are kept there meanwhile, and mapped."""
+def stack_blocks(blocks: Iterable[CSR], n_columns: int, folder: StrPath | None = None) -> CSR:
+    """Stack blocks of rows as one matrix; with a folder it is mapped from a file there."""
     data = GrowingVector(np.float32, folder)
     indices = GrowingVector(np.int32, folder)
     places = GrowingVector(np.uint16, folder)
@@ -391,5 +542,11 @@ def stack_blocks(blocks, n_columns, folder=None):
             places.extend(block.places)
         lengths.append(np.diff(block.indptr))
     indptr = np.cumsum(np.concatenate(lengths))
-    mapped = places.mapped()
-    return CSR(data.mapped(), indices.mapped(), indptr, n_columns, mapped if len(mapped) else None)
+    all_places = places.mapped()
+    return CSR(
+        data=data.mapped(),
+        indices=indices.mapped(),
+        indptr=indptr,
+        n_columns=n_columns,
+        places=all_places if len(all_places) else None,
+    )

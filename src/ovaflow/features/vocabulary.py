@@ -313,7 +313,7 @@ def _phrases(tokens, label_names, left_out, most):
     words = sorted({tuple(words[start:end]) for start, end in pairwise(names.indptr)} - {()})
     phrases = Phrases(words)
     frequency = np.zeros(len(words), np.int64)
-    stems = phrases.stems_of(tokens.words)
+    stems = phrases.find_stems(tokens.words)
     for part in _parts(tokens):
         positions, numbers = phrases.find(part, stems)
         indptr = np.searchsorted(positions, part.indptr)
