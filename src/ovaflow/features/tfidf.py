@@ -191,17 +191,34 @@ class TfIdf:
         if self.columns is None:
             return NamedFeatures(self.feature_names, self.idf)
         names = self.columns.features
-        return NamedFeatures(
-            [*self.feature_names, *names], np.append(self.idf, np.ones(len(names), np.float32))
-        )
+        idf = np.append(self.idf, np.ones(len(names), np.float32))
+        return NamedFeatures([*self.feature_names, *names], idf)
 
-    def features_of(self, tokens, terms=None, beside=None):
-        """:class:`Features` of tokenized texts; ``terms`` are :meth:`terms_of` their words.
+    def transform_tokens(
+        self,
+        tokens: Tokens,
+        terms: WordTerms | None = None,
+        beside: Sequence[tuple] | None = None,
+    ) -> Features:
+        """Compute features of tokenized texts.
 
-        ``beside`` is what each record has in the columns, if there are such, see
-        :meth:`ColumnFeatures.transform`.
+        Parameters
+        ----------
+        tokens : Tokens
+            Tokens of n texts.
+        terms : WordTerms, optional
+            Terms of their words, where :meth:`find_terms` has found them before.
+        beside : sequence of tuples, optional
+            Values of each record in the columns, see :meth:`ColumnFeatures.transform`.
+
+        Returns
+        -------
+        features : Features
+            Matrix (n, n_columns) and lengths of its rows.
         """
-        matrix = self._counts(tokens, terms or self.find_terms(tokens.words))
+        if terms is None:
+            terms = self.find_terms(tokens.words)
+        matrix = self._count_terms(tokens, terms)
         apply_tfidf(matrix, self.idf, self.sublinear)
         further = self.columns and self.columns.transform(beside, matrix.n_rows)
         X, norms = make_model_features(matrix, self.normalize, self.bias, self.unscaled, further)
