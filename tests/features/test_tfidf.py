@@ -196,7 +196,7 @@ def test_batches_and_threads_change_nothing(texts, batch, threads) -> None:
         patch.setattr(tokens, "_BATCH_CHARACTERS", batch)
         patch.setattr(vocabulary, "_PART_TOKENS", batch)
         found, _ = read_tokens(iter(texts), threads)
-        batched = fit_tokens(found, settings, list, True, threads)
+        batched = fit_tokens(found, settings, list, tfidf=True, threads=threads)
     assert batched.transform.feature_names == whole.transform.feature_names
     for X in batched.X, batched.transform.transform(iter(texts)):
         for ours, theirs in zip(X, whole.X, strict=True):

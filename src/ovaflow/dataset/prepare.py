@@ -129,10 +129,10 @@ def _fit_features(
         train.tokens,
         settings.model_copy(update={"features": blocks}),
         partial(labels.names_in, train.labels),
-        settings.uses_tfidf,
-        threads,
-        folder,
-        train.feature_values,
+        tfidf=settings.uses_tfidf,
+        threads=threads,
+        folder=folder,
+        beside=train.feature_values,
     )
 
 

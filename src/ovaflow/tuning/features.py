@@ -255,7 +255,7 @@ def _make_dataset(
         return names
 
     texts = (instance.text for instance in fit)
-    fitted = fit_features(texts, settings, list_names, settings.uses_tfidf)
+    fitted = fit_features(texts, settings, list_names, tfidf=settings.uses_tfidf)
     transform = fitted.transform
     X_test, _ = transform.transform_with_norms(instance.text for instance in held_out)
     label_keys, Y, Y_test, _ = labels.matrices(fit_labels, held_out_labels)
