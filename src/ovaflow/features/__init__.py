@@ -1,1 +1,1 @@
-"""From texts and columns to features: tokens, blocks, vocabulary, tf-idf, normalisation."""
+"""From texts and columns to features: tokens, blocks, vocabulary, tf-idf, normalization."""

@@ -9,6 +9,7 @@ where the word ends), ``<train dragons>`` (a name).
 
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import Stemmer
 
@@ -17,113 +18,146 @@ PAIRS = "pairs"
 NAMES = "names"
 
 PHRASE_PREFIX = "<"
-"""With which the names of features begin that are names of labels."""
+"""First character of features that are names of labels."""
 
 _SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai and Lao, Burmese, Khmer
     "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]"  # Japanese, Chinese
 )
 _NOTICED_SPACELESS_SHARE = 0.01
+"""Share of spaceless texts above which they are remarked upon."""
 _LARGE_SPACELESS_SHARE = 0.1
-"""Share of spaceless texts that is noticed, and that is worth characters whatever they cost the
-others.
+"""Share of spaceless texts above which characters are recommended, although the other texts get more
+features by them.
+"""
+
+_LONGEST_STEMMED = 1000
+"""Letters of a word that are stemmed: some stemmers take quadratic time, in which no other thread runs.
 """
 
 
-def is_spaceless(text):
-    """Whether a text, or word, has letters of scripts that put no spaces between words."""
+def is_spaceless(text: str) -> bool:
+    """Return whether a text or word has letters of scripts that put no spaces between words."""
     return _SPACELESS.search(text) is not None
 
 
-def advise_on_spaceless(spaceless, texts):
-    """What to do if so many of the texts are spaceless; nothing if they are a hundredth or less."""
-    if spaceless > texts / 2:
+def advise_on_spaceless(n_spaceless: int, n_texts: int) -> str:
+    """Advise on features for texts without spaces; empty if a hundredth or less of them have none."""
+    if n_spaceless > n_texts / 2:
         return "set features: [{characters: [1, 3]}]"
-    if spaceless > _LARGE_SPACELESS_SHARE * texts:
+    if n_spaceless > _LARGE_SPACELESS_SHARE * n_texts:
         return "set features: [words, {prefixes: 6}, {characters: [1, 3]}]"
-    return (
-        "set features: auto, which tries characters, too"
-        if spaceless > _NOTICED_SPACELESS_SHARE * texts
-        else ""
-    )
+    if n_spaceless > _NOTICED_SPACELESS_SHARE * n_texts:
+        return "set features: auto, which tries characters, too"
+    return ""
 
 
-def make_feature_namer(blocks):
-    """Function from a word to the names of its features in all blocks of one word, each as often as
-    it counts.
+def make_feature_namer(blocks: Iterable[str]) -> Callable[[str], list[str]]:
+    """Make a function that gives the names of a word's features.
+
+    Parameters
+    ----------
+    blocks : iterable of str
+        Blocks; those that are not of one word are left out.
+
+    Returns
+    -------
+    name_features : callable
+        Gives each name as often as it counts.
     """
-    makers = []
+    namers = []
     for block in blocks:
         name, _, argument = block.partition("=")
         if name not in (PAIRS, NAMES):
-            makers.append(_MAKERS[name](argument))
-    return lambda word: [name for make in makers for name in make(word)]
+            namers.append(_BLOCK_NAMERS[name](argument))
+
+    def name_features(word: str) -> list[str]:
+        names: list[str] = []
+        for namer in namers:
+            names += namer(word)
+        return names
+
+    return name_features
 
 
-def make_feature_locator(blocks):
-    """Function from a word to (name, start, end) of each of its features, empty for an end of the
-    word alone.
+def make_feature_locator(
+    blocks: Iterable[str],
+) -> Callable[[str], Iterator[tuple[str, int, int]]]:
+    """Make a function that gives the name, start and end of each of a word's features.
+
+    A feature that is only an end of the word is empty: its start is its end.
     """
-    makers = [make_feature_namer([block]) for block in blocks]
+    namers = [make_feature_namer([block]) for block in blocks]
 
-    def places(word):
-        for names_of in makers:
-            # pieces of a length come from left to right; to look for each would take quadratic time
-            starts = Counter()
-            for name in names_of(word):
+    def locate_features(word: str) -> Iterator[tuple[str, int, int]]:
+        for namer in namers:
+            # pieces of a length come from left to right; a search for each would take quadratic time
+            n_pieces: Counter[int] = Counter()
+            for name in namer(word):
                 if name.startswith('"'):
-                    start = starts[len(name)] - 1
-                    starts[len(name)] += 1
+                    start = n_pieces[len(name)] - 1
+                    n_pieces[len(name)] += 1
                     yield name, max(start, 0), min(start + len(name) - 2, len(word))
+                elif name.endswith("*"):
+                    yield name, 0, len(name) - 1
                 else:
-                    yield name, 0, len(name) - 1 if name.endswith("*") else len(word)
+                    yield name, 0, len(word)
 
-    return places
+    return locate_features
 
 
-def format_pair(first, second):
+def format_pair(first: str, second: str) -> str:
+    """Return the name of the feature of two neighbouring words."""
     return f"{first} {second}"
 
 
-def format_phrase(words):
+def format_phrase(words: Sequence[str]) -> str:
+    """Return the name of the feature of a label's name."""
     return f"<{' '.join(words)}>"
 
 
-def parse_phrase(name):
-    """The words of a label's name that is a feature of this name; none of other features."""
+def parse_phrase(name: str) -> list[str]:
+    """Return the words of a label's name by the name of its feature; none for other features."""
     return name[1:-1].split() if name.startswith(PHRASE_PREFIX) else []
 
 
-def _words(argument):
+Namer = Callable[[str], Iterable[str]]
+"""Function from a word to the names of its features in one block."""
+
+
+def _make_word_namer(argument: str) -> Namer:
     return lambda word: (word,)
 
 
-def _prefixes(argument):
+def _make_prefix_namer(argument: str) -> Namer:
     length = int(argument)
     return lambda word: (f"{word[:length]}*",) if len(word) > length else ()
 
 
-_LONGEST_STEMMED = 1000
-"""Letters of a word that are stemmed; some stemmers take quadratic time, and hold the interpreter.
-"""
-
-
-def _stems(argument):
+def _make_stem_namer(argument: str) -> Namer:
     stemmers = [Stemmer.Stemmer(language).stemWord for language in argument.split(",")]
     return lambda word: dict.fromkeys(f"{stem(word[:_LONGEST_STEMMED])}-" for stem in stemmers)
 
 
-def _characters(argument):
-    low, high = map(int, argument.split("-"))
+def _make_character_namer(argument: str) -> Namer:
+    low, high = argument.split("-")
+    shortest = int(low)
+    longest = int(high)
 
-    def pieces(word):
+    def name_pieces(word: str) -> Iterator[str]:
         padded = f" {word} "
-        last = min(high, max(low, len(padded)))
-        for length in range(low, last + 1):
+        last = min(longest, max(shortest, len(padded)))
+        for length in range(shortest, last + 1):
             for start in range(max(1, len(padded) - length + 1)):
                 yield f'"{padded[start : start + length]}"'
 
-    return pieces
+    return name_pieces
 
 
-_MAKERS = {WORDS: _words, "prefixes": _prefixes, "stems": _stems, "characters": _characters}
+_BLOCK_NAMERS = {
+    WORDS: _make_word_namer,
+    "prefixes": _make_prefix_namer,
+    "stems": _make_stem_namer,
+    "characters": _make_character_namer,
+}
+"""Makers of the functions that name the features of each block of one word."""

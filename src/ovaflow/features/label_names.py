@@ -1,33 +1,69 @@
 """Names of labels as further training texts."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
+from typing import Any
 
 import numpy as np
 
-from ovaflow.features.tfidf import stack_blocks
+from ovaflow.console.errors import StrPath
+from ovaflow.features.tfidf import TfIdf, stack_blocks
 from ovaflow.features.tokens import tokenize
 from ovaflow.features.vocabulary import join_tokens
 from ovaflow.sparse.csr import CSR, select_rows
 
 
-def append_label_names(train, names, transform, folder=None, others=()):
-    """Training instances, then the names, and ``others``, of each label as texts with that label."""
-    texts = [*names, *chain.from_iterable(others)]
-    labels = [*range(len(names)), *(label for label, more in enumerate(others) for _ in more)]
+def append_label_names(
+    train: Any,
+    names: Iterable[str],
+    transform: TfIdf,
+    folder: StrPath | None = None,
+    others: Sequence[Iterable[str]] = (),
+) -> Any:
+    """Append the names of labels to training instances, as texts with that label.
+
+    Parameters
+    ----------
+    train : ovaflow.dataset.dataset.Split
+        Training instances.
+    names : iterable of str
+        Name of each label; an empty one has no features and is left out.
+    transform : TfIdf
+        Transform of texts.
+    folder : path-like, optional
+        Folder of temporary files, from which the features are mapped.
+    others : sequence of iterables of str
+        Further names of each label.
+
+    Returns
+    -------
+    train : ovaflow.dataset.dataset.Split
+        The instances, then the names, then the further names.
+    """
+    texts = list(names)
+    n_labels = len(texts)
+    labels = list(range(n_labels))
+    for label, further in enumerate(others):
+        for name in further:
+            texts.append(name)
+            labels.append(label)
     tokens = tokenize(texts, frozenset(transform.left_out))
     X, lengths = transform.transform_tokens(tokens)
-    rows = np.flatnonzero(np.diff(X.indptr) > (transform.bias != 0))
-    labels = np.array(labels, np.int32)[rows]
-    Y = CSR(np.ones(len(rows), np.float32), labels, np.arange(len(rows) + 1), len(names))
-    norms = None if train.norms is None else np.concatenate([train.norms, lengths[rows]])
-    X = stack_blocks([train.X, select_rows(X, rows)], X.n_columns, folder)
-    tokens = train.tokens and join_tokens(train.tokens, tokens.take(rows), folder)
-    named = replace(
-        train, X=X, Y=stack_blocks([train.Y, Y], len(names)), norms=norms, tokens=tokens
+    n_bias_features = 1 if transform.bias != 0 else 0
+    rows = np.flatnonzero(np.diff(X.indptr) > n_bias_features)
+    columns = np.array(labels, np.int32)[rows]
+    Y = CSR(np.ones(len(rows), np.float32), columns, np.arange(len(rows) + 1), n_labels)
+    appended = replace(
+        train,
+        X=stack_blocks([train.X, select_rows(X, rows)], X.n_columns, folder),
+        Y=stack_blocks([train.Y, Y], n_labels),
+        tokens=train.tokens and join_tokens(train.tokens, tokens.take(rows), folder),
     )
-    weights = (
-        None if train.weights is None else np.pad(train.weights, (0, len(rows)), constant_values=1)
-    )
-    extra = None if train.extra is None else np.pad(train.extra, (0, len(rows)))
-    return replace(named, weights=weights, extra=extra)
+    if train.norms is not None:
+        appended = replace(appended, norms=np.concatenate([train.norms, lengths[rows]]))
+    if train.weights is not None:
+        weights = np.pad(train.weights, (0, len(rows)), constant_values=1)
+        appended = replace(appended, weights=weights)
+    if train.extra is not None:
+        appended = replace(appended, extra=np.pad(train.extra, (0, len(rows))))
+    return appended

@@ -1,9 +1,10 @@
-"""The last step to features: rows of length 1, the bias feature, and zeros stored where there are
-few.
+"""The last step to features: rows of length 1, the bias feature, and stored zeros where there are few.
 
 Kernels run over full rows without indices, in about a fifth of a gather's time per feature. Zeros
-change no result beyond rounding, and are counted nowhere as nonzeros.
+change no result beyond rounding, and are never counted as nonzeros.
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -15,9 +16,13 @@ DENSE_SHARE = 1 / 3
 """Share of nonzeros from which on rows are stored in full."""
 
 
-def normalize_rows(matrix):
-    """Divide each row by its Euclidean length, in place; returns the lengths, float64 (n,), 1 for
-    rows of zeros.
+def normalize_rows(matrix: CSR) -> np.ndarray:
+    """Divide each row by its Euclidean length, in place.
+
+    Returns
+    -------
+    norms : ndarray of float64, shape (n,)
+        The lengths, 1 for rows of zeros.
     """
     norms = np.ones(matrix.n_rows)
     for start, end in iterate_row_blocks(matrix.indptr, _BLOCK_ENTRIES):
@@ -34,16 +39,19 @@ def normalize_rows(matrix):
     return norms
 
 
-def copy_unit_rows(X, n_columns=None):
-    """A copy whose rows have length 1, of the first ``n_columns`` alone: by default of all."""
-    rows = select_columns(X, 0, X.n_columns if n_columns is None else n_columns)
+def copy_unit_rows(X: CSR, n_columns: int | None = None) -> CSR:
+    """Copy the first ``n_columns``, by default all, and scale their rows to length 1."""
+    if n_columns is None:
+        n_columns = X.n_columns
+    rows = select_columns(X, 0, n_columns)
     normalize_rows(rows)
     return rows
 
 
-def unscale_rows(matrix, norms, bias):
-    """Features before they were scaled to length 1, x_i |x_i|; the bias feature, where there is
-    one, stays.
+def unscale_rows(matrix: CSR, norms: np.ndarray, bias: float) -> CSR:
+    """Return the features before rows were scaled to length 1, x_i |x_i|.
+
+    The bias feature, where there is one, stays as it is.
     """
     data = matrix.data * np.repeat(np.asarray(norms, np.float32), np.diff(matrix.indptr))
     if bias != 0:
@@ -51,8 +59,8 @@ def unscale_rows(matrix, norms, bias):
     return matrix._replace(data=data)
 
 
-def iterate_row_blocks(indptr, size):
-    """Ranges of rows that hold at most ``size`` entries each, or are a single row."""
+def iterate_row_blocks(indptr: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of rows that have at most ``size`` entries each, or are a single row."""
     start = 0
     while start < len(indptr) - 1:
         end = max(start + 1, int(np.searchsorted(indptr, indptr[start] + size, side="right")) - 1)
@@ -60,7 +68,7 @@ def iterate_row_blocks(indptr, size):
         start = end
 
 
-def append_bias(matrix, bias):
+def append_bias(matrix: CSR, bias: float) -> CSR:
     """Append a feature that has the same value in every row; 0 appends nothing."""
     if bias == 0:
         return matrix
@@ -69,31 +77,58 @@ def append_bias(matrix, bias):
     if places is not None:
         places = np.insert(places, ends, NO_POSITION)
     return CSR(
-        np.insert(matrix.data, ends, np.float32(bias)),
-        np.insert(matrix.indices, ends, np.int32(matrix.n_columns)),
-        matrix.indptr + np.arange(matrix.n_rows + 1),
-        matrix.n_columns + 1,
-        places,
+        data=np.insert(matrix.data, ends, np.float32(bias)),
+        indices=np.insert(matrix.indices, ends, np.int32(matrix.n_columns)),
+        indptr=matrix.indptr + np.arange(matrix.n_rows + 1),
+        n_columns=matrix.n_columns + 1,
+        places=places,
     )
 
 
-def make_model_features(matrix, normalize, bias, unscaled=False, further=None):
-    """Features as models take them, and their lengths if rows are scaled (and ``unscaled``).
+def make_model_features(
+    matrix: CSR,
+    normalize: bool,
+    bias: float,
+    unscaled: bool = False,
+    further: CSR | None = None,
+) -> tuple[CSR, np.ndarray | None]:
+    """Make the features that models take.
 
-    ``further`` columns are appended to those that are scaled.
+    Parameters
+    ----------
+    matrix : CSR
+        Features without the bias feature; changed in place.
+    normalize : bool
+        Whether rows are scaled to length 1.
+    bias : float
+        Value of the bias feature, 0 for none.
+    unscaled : bool, default=False
+        Whether the features are returned as they were before they were scaled.
+    further : CSR, optional
+        Columns that are appended after the scaling.
+
+    Returns
+    -------
+    X : CSR
+        The features.
+    norms : ndarray of float64, shape (n,), or None
+        Lengths of rows, if they are scaled.
     """
     norms = normalize_rows(matrix) if normalize else None
-    X = append_bias(matrix if further is None else stack_columns(matrix, further), bias)
-    if not normalize:
-        return X, None
-    return unscale_rows(X, norms, bias) if unscaled else X, norms
+    if further is not None:
+        matrix = stack_columns(matrix, further)
+    X = append_bias(matrix, bias)
+    if norms is not None and unscaled:
+        X = unscale_rows(X, norms, bias)
+    return X, norms
 
 
-def is_dense(matrix):
+def is_dense(matrix: CSR) -> bool:
+    """Return whether so few entries are zero that rows are stored in full."""
     size = matrix.n_rows * matrix.n_columns
     return size > 0 and len(matrix.data) >= DENSE_SHARE * size
 
 
-def store_zeros(matrix):
-    """A matrix with its zeros stored: n d entries."""
+def store_zeros(matrix: CSR) -> CSR:
+    """Return the matrix with its zeros stored: n d entries."""
     return from_dense(matrix.to_scipy().toarray())

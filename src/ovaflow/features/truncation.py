@@ -1,25 +1,39 @@
-"""Texts that end early, as titles alone do, from the features of whole texts."""
+"""Truncation of texts, to imitate titles alone, by the features of complete texts."""
 
 import numpy as np
 
 from ovaflow.sparse.csr import CSR, NO_POSITION, offsets
 
 
-def truncate_features(X, ends, normalized):
-    """Features that texts have before their tokens ``ends`` (n,), and the lengths of these rows.
+def truncate_features(X: CSR, ends: np.ndarray, normalized: bool) -> tuple[CSR, np.ndarray]:
+    """Compute the features of texts that end early.
 
-    Rows are scaled to length 1 if they are ``normalized``; the bias feature stays.
+    Parameters
+    ----------
+    X : CSR
+        Features of the complete texts, shape (n, d), with the places of their first tokens.
+    ends : ndarray of int64, shape (n,)
+        Number of tokens after which each text ends.
+    normalized : bool
+        Whether rows have length 1 and are scaled to it again; the bias feature stays as it is.
+
+    Returns
+    -------
+    X : CSR
+        Features that the texts have before these ends.
+    lengths : ndarray of float64, shape (n,)
+        Lengths of their rows before these were scaled.
     """
     n = X.n_rows
     rows = np.repeat(np.arange(n), np.diff(X.indptr))
-    words = X.places != NO_POSITION
-    kept = ~words | (X.places < ends[rows])
-    data = X.data[kept]
-    rows = rows[kept]
-    words = words[kept]
-    squares = np.bincount(rows[words], data[words] ** 2.0, n)
+    is_word = X.places != NO_POSITION
+    is_kept = ~is_word | (X.places < ends[rows])
+    data = X.data[is_kept]
+    rows = rows[is_kept]
+    is_word = is_word[is_kept]
+    squares = np.bincount(rows[is_word], data[is_word] ** 2.0, n)
     lengths = np.sqrt(np.where(squares > 0, squares, 1))
     if normalized:
-        data = np.where(words, data / lengths[rows], data).astype(np.float32)
+        data = np.where(is_word, data / lengths[rows], data).astype(np.float32)
     indptr = offsets(np.bincount(rows, minlength=n))
-    return CSR(data, X.indices[kept], indptr, X.n_columns, X.places[kept]), lengths
+    return CSR(data, X.indices[is_kept], indptr, X.n_columns, X.places[is_kept]), lengths
