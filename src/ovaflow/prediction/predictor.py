@@ -184,7 +184,7 @@ class Predictor:
         """
         if not self.transform.columns:
             return ()
-        return self.transform.columns.values_of(record)
+        return self.transform.columns.parse_record(record)
 
     def read_texts(
         self, texts: Iterable[str], beside: Sequence[tuple] | None = None
