@@ -15,12 +15,12 @@ import click
 import numpy as np
 from label_costs import sample_labels
 from peers.interface import as_matrix
-from peers.registry import OWN, PACKAGES, make_names_callback, select_methods
+from peers.registry import OWN, PACKAGES, Method, make_names_callback, select_methods
 from tables import NOT_INSTALLED, align
 from worker import PREDICTED_LABELS
 
 from ovaflow.console.progress import Progress
-from ovaflow.dataset.dataset import open_dataset
+from ovaflow.dataset.dataset import Dataset, open_dataset
 from ovaflow.evaluation import ranking
 from ovaflow.machine.limits import ONE_THREAD_ENVIRONMENT
 from ovaflow.model.ranked_labels import find_hits
@@ -32,13 +32,12 @@ CUT_OFFS = (1, 3, 5)
 
 @dataclass(frozen=True)
 class Comparison:
-    """What to compare, and how."""
+    """Settings of a comparison."""
 
-    dataset: object
-    n_labels: int | None  # of the sample; None: all labels with positives
-    trees_on_all: bool = (
-        False  # label trees train on all labels with positives instead of on the sample
-    )
+    dataset: Dataset
+    n_labels: int | None  # size of the sample; None: all labels with positives
+    # label trees train on all labels with positives instead of on the sample
+    trees_on_all: bool = False
     seed: int = 0
     repeats: int = 1
     C: float = 1.0
@@ -49,29 +48,35 @@ class Comparison:
     # since dropping the small ones moves an objective more than solvers differ
     objectives: bool = True
 
-    def labels_of(self, method):
-        """Labels that a method is trained on."""
+    def select_labels(self, method: Method) -> np.ndarray:
+        """Select the labels that a method is trained on, ascending."""
         counts = np.diff(self.dataset.positives.indptr)
-        wanted = None if method.tree and self.trees_on_all else self.n_labels
-        return sample_labels(counts, len(counts) if wanted is None else wanted, self.seed)
+        n_labels = self.n_labels
+        if n_labels is None or (method.tree and self.trees_on_all):
+            n_labels = len(counts)
+        return sample_labels(counts, n_labels, self.seed)
 
 
 @dataclass
 class Runs:
-    """What came of a method."""
+    """Results of the runs of a method."""
 
-    method: object
-    figures: list = field(default_factory=list)  # one per round, see worker.py
+    method: Method
+    figures: list = field(default_factory=list)  # one dict per round, see worker.py
     quality: dict = field(default_factory=dict)
     objectives: np.ndarray | None = None
     failure: str = ""
     objectives_failure: str = ""
 
 
-def compare(comparison, methods):
+def compare(comparison: Comparison, methods: list[Method]) -> list[Runs]:
     """Run methods in turn, round after round."""
-    runs = [Runs(method, failure="" if method.installed else "not installed") for method in methods]
-    rounds = [_timed_run] * comparison.repeats + [_run_for_objectives] * comparison.objectives
+    runs = []
+    for method in methods:
+        runs.append(Runs(method, failure="" if method.installed else "not installed"))
+    rounds = [_run_timed] * comparison.repeats
+    if comparison.objectives:
+        rounds.append(_run_for_objectives)
     with tempfile.TemporaryDirectory(prefix="ovaflow-benchmark-") as name:
         with Progress("comparing", len(rounds) * len(runs), "runs") as progress:
             for run in rounds:
@@ -83,8 +88,8 @@ def compare(comparison, methods):
     return runs
 
 
-def _timed_run(comparison, runs, folder) -> None:
-    labels = comparison.labels_of(runs.method)
+def _run_timed(comparison: Comparison, runs: Runs, folder: Path) -> None:
+    labels = comparison.select_labels(runs.method)
     runs.failure = _run_worker(comparison, runs.method, labels, folder)
     if runs.failure:
         return
@@ -95,10 +100,10 @@ def _timed_run(comparison, runs, folder) -> None:
     )
 
 
-def _run_for_objectives(comparison, runs, folder) -> None:
+def _run_for_objectives(comparison: Comparison, runs: Runs, folder: Path) -> None:
     if not runs.method.readable:
         return
-    labels = comparison.labels_of(runs.method)
+    labels = comparison.select_labels(runs.method)
     runs.objectives_failure = _run_worker(
         replace(comparison, threshold=0.0), runs.method, labels, folder
     )
@@ -107,32 +112,47 @@ def _run_for_objectives(comparison, runs, folder) -> None:
     dataset = comparison.dataset
     with np.load(folder / "weights.npz", allow_pickle=False) as file:
         weights = CSR(file["data"], file["indices"], file["indptr"], dataset.n_features)
-    runs.objectives = objectives(
+    runs.objectives = compute_objectives(
         dataset.train.X, select_rows(dataset.positives, labels), weights, comparison.C
     )
 
 
-def objectives(X, positives, weights, C, width=16):
-    """1/2 |w|^2 + C sum_i max(0, 1 - y_i <w, x_i>)^2 of each row of the weights, in float64 and
-    apart from the solver.
+def compute_objectives(
+    X: CSR, positives: CSR, weights: CSR, C: float, width: int = 16
+) -> np.ndarray:
+    """Compute 1/2 |w|^2 + C sum_i max(0, 1 - y_i <w, x_i>)^2 of each row of the weights, in float64
+    and independently of the solver.
 
     The bias feature is one of the features: its weight counts in the norm.
+
+    Parameters
+    ----------
+    X : CSR (n, d)
+        Training instances.
+    positives : CSR (m, n)
+        Positive instances of each label.
+    weights : CSR (m, d)
+        Weights of each label.
+    C : float
+        Weight of the loss against the regularization.
+    width : int
+        Number of labels that are computed at a time.
     """
     instances = X.to_scipy()
     sparse = weights.to_scipy()
-    of_labels = positives.to_scipy()
+    is_positive = positives.to_scipy()
     values = np.empty(weights.n_rows)
     for low in range(0, weights.n_rows, width):
         rows = slice(low, low + width)
         dense = sparse[rows].toarray().astype(np.float64)
-        signs = 2.0 * of_labels[rows].toarray() - 1.0
+        signs = 2.0 * is_positive[rows].toarray() - 1.0
         losses = np.square(np.maximum(0.0, 1.0 - signs * (instances @ dense.T).T)).sum(axis=1)
         values[rows] = 0.5 * np.square(dense).sum(axis=1) + C * losses
     return values
 
 
-def _run_worker(comparison, method, labels, folder):
-    """Run a method in a process of its own; says what went wrong, or nothing."""
+def _run_worker(comparison: Comparison, method: Method, labels: np.ndarray, folder: Path) -> str:
+    """Run a method in a process of its own; return the failure, or an empty text."""
     _write_job(comparison, method, labels, folder)
     command = [sys.executable, str(Path(__file__).with_name("worker.py")), str(folder / "job.json")]
     settings = {
@@ -145,10 +165,12 @@ def _run_worker(comparison, method, labels, folder):
             status = subprocess.run(command, stdout=log, stderr=log, **settings).returncode
         except subprocess.TimeoutExpired:
             return f"ended after {comparison.limit:.0f} s"
-    return f"failed with status {status}: {_last_line(folder / 'log.txt')}" if status else ""
+    if status:
+        return f"failed with status {status}: {_read_last_line(folder / 'log.txt')}"
+    return ""
 
 
-def _write_job(comparison, method, labels, folder) -> None:
+def _write_job(comparison: Comparison, method: Method, labels: np.ndarray, folder: Path) -> None:
     settings = {name: getattr(comparison, name) for name in ("C", "epsilon", "threshold", "seed")}
     np.save(folder / "labels.npy", labels)
     path = str(Path(comparison.dataset.path).absolute())
@@ -161,35 +183,41 @@ def _write_job(comparison, method, labels, folder) -> None:
     write_text(folder / "job.json", json.dumps(job))
 
 
-def _last_line(path):
+def _read_last_line(path: Path) -> str:
+    """Return the last line that is not empty, at most 200 characters of it."""
     lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "nothing was said")[
-        :200
-    ]
+    for line in reversed(lines):
+        if line.strip():
+            return line.strip()[:200]
+    return "nothing was said"
 
 
-def sample_precision(ids, Y, labels):
-    """P@k where only some labels count, over the instances that carry one of them."""
+def sample_precision(ids: np.ndarray, Y: CSR, labels: np.ndarray) -> dict[str, float]:
+    """Compute P@k if only some labels count, over the instances that have one of them."""
     true = from_scipy(as_matrix(Y)[:, labels])
-    carrying = np.diff(true.indptr) > 0
-    hits = find_hits(ids[:, :PREDICTED_LABELS], true)[carrying]
-    return {f"P@{k}": ranking.precision_of_hits(hits, k) for k in CUT_OFFS} | {
-        "instances": int(carrying.sum())
-    }
+    has_label = np.diff(true.indptr) > 0
+    hits = find_hits(ids[:, :PREDICTED_LABELS], true)[has_label]
+    precision = {f"P@{k}": ranking.precision_of_hits(hits, k) for k in CUT_OFFS}
+    return precision | {"instances": int(has_label.sum())}
 
 
-def summarize(runs):
-    """Medians over the rounds, and ratios to ovaflow's figures of the same round."""
-    own = next((one for one in runs if one.method == OWN and one.figures), None)
-    return [_summary(one, own) for one in runs]
+def summarize(runs: list[Runs]) -> list[dict]:
+    """Compute medians over the rounds, and ratios to ovaflow's figures of the same round."""
+    own = None
+    for each in runs:
+        if each.method == OWN and each.figures:
+            own = each
+            break
+    return [_summarize_method(each, own) for each in runs]
 
 
-def _summary(runs, own):
+def _summarize_method(runs: Runs, own: Runs | None) -> dict:
     row = {"method": runs.method.name, "kind": "tree" if runs.method.tree else "one-vs-all"}
     row["remark"] = runs.method.remark
     if not runs.figures or runs.failure:
         return row | {"failure": runs.failure or "did not run"}
-    row |= {name: float(np.median([one[name] for one in runs.figures])) for name in runs.figures[0]}
+    for name in runs.figures[0]:
+        row[name] = float(np.median([figures[name] for figures in runs.figures]))
     row |= runs.quality
     if runs.objectives_failure:
         row["remark"] += f"; run for the objectives: {runs.objectives_failure}"
@@ -198,10 +226,9 @@ def _summary(runs, own):
     row |= _spread("cpu_ms_per_label", cpu) | {"rounds": len(cpu)}
     row["cpu_per_wall"] = row["train_cpu_seconds"] / row["train_seconds"]
     if own is not None:
-        together = min(len(cpu), len(own.figures))
-        row |= _spread(
-            "ratio_to_ovaflow", cpu[:together] / _per_label(own, "train_cpu_seconds")[:together]
-        )
+        common_rounds = min(len(cpu), len(own.figures))
+        own_cpu = _per_label(own, "train_cpu_seconds")
+        row |= _spread("ratio_to_ovaflow", cpu[:common_rounds] / own_cpu[:common_rounds])
         if runs.objectives is not None and own.objectives is not None:
             difference = (runs.objectives - own.objectives) / own.objectives
             row["objective_difference"] = float(difference.mean())
@@ -209,11 +236,13 @@ def _summary(runs, own):
     return row
 
 
-def _per_label(runs, name):
+def _per_label(runs: Runs, name: str) -> np.ndarray:
+    """Return milliseconds per label in each round."""
     return np.array([1e3 * one[name] / runs.quality["labels"] for one in runs.figures])
 
 
-def _spread(name, values):
+def _spread(name: str, values: np.ndarray) -> dict:
+    """Return the median and the range of some values."""
     return {
         name: float(np.median(values)),
         f"{name}_range": [float(values.min()), float(values.max())],
@@ -239,34 +268,35 @@ PEER_COLUMNS = [
 ]
 
 
-def peers_table(summary):
-    """Table and notes of a comparison."""
+def peers_table(summary: list[dict]) -> str:
+    """Format a comparison as a table with notes."""
     table = align([PEER_COLUMNS] + [_peer_row(row) for row in summary])
-    remarks = [
-        f"  {row['method']}: {row['remark']}"
-        for row in summary
-        if row["remark"] and "failure" not in row
-    ]
-    return "\n".join([table, "", *NOTES, *_threads(summary), "settings that differ:", *remarks])
+    remarks = []
+    for row in summary:
+        if row["remark"] and "failure" not in row:
+            remarks.append(f"  {row['method']}: {row['remark']}")
+    threads = _describe_threads(summary)
+    return "\n".join([table, "", *NOTES, *threads, "settings that differ:", *remarks])
 
 
 NOTES = [
-    "train, CPU: wall and CPU seconds of training, medians over the rounds; ratio: CPU time a label over ovaflow's of",
-    "  the same round; ranges in brackets. prepare: conversion of the data and means, not part of train.",
-    "peak RSS: of the process until training ended. model: bytes as the package stores it, for liblinear and",
+    "train, CPU: wall and CPU seconds of training, medians over the rounds;",
+    "  ratio: CPU time per label over ovaflow's of the same round; ranges in brackets.",
+    "  prepare: conversion of the data and means, not part of train.",
+    "peak RSS: of the process until training ended.",
+    "model: bytes as the package stores it, for liblinear and",
     "  scikit-learn as sparse float32 weights.",
     "P@k: among the labels trained, over the test instances that carry one of them.",
-    "objective: squared hinge with the bias in the norm, before small weights are dropped (a run of its own);",
-    "  mean relative difference from ovaflow's, positive: worse.",
+    "objective: squared hinge with the bias in the norm, before small weights are dropped",
+    "  (a run of its own); mean relative difference from ovaflow's, positive: worse.",
 ]
 
 
-def _peer_row(row):
+def _peer_row(row: dict) -> list[str]:
+    if row.get("failure") == "not installed":
+        return [row["method"], NOT_INSTALLED]
     if "failure" in row:
-        return [
-            row["method"],
-            NOT_INSTALLED if row["failure"] == "not installed" else row["failure"],
-        ]
+        return [row["method"], row["failure"]]
     difference = row.get("objective_difference")
     return [
         row["method"],
@@ -285,11 +315,11 @@ def _peer_row(row):
     ]
 
 
-def _seconds(seconds):
+def _seconds(seconds: float) -> str:
     return f"{seconds:.3g}" if seconds < 100 else f"{seconds:,.0f}"
 
 
-def _ranged(row, name):
+def _ranged(row: dict, name: str) -> str:
     if name not in row:
         return "-"
     text = f"{row[name]:.3g}"
@@ -297,18 +327,16 @@ def _ranged(row, name):
     return text if row["rounds"] == 1 else f"{text} [{low:.3g}, {high:.3g}]"
 
 
-def _threads(summary):
-    """What shows that each process used one thread; the CPU time could not exceed the wall time
-    then.
-    """
+def _describe_threads(summary: list[dict]) -> list[str]:
+    """Describe the threads used: with one thread, CPU time cannot exceed wall time."""
     done = [row for row in summary if "failure" not in row]
     busiest = max(done, key=lambda row: row["cpu_per_wall"], default=None)
     if busiest is None:
         return []
     largest = max(int(row["threads"]) for row in done)
     return [
-        f"threads: largest pool {largest}; CPU over wall time of training at most {busiest['cpu_per_wall']:.2f} "
-        f"({busiest['method']})"
+        f"threads: largest pool {largest}; CPU over wall time of training at most "
+        f"{busiest['cpu_per_wall']:.2f} ({busiest['method']})"
     ]
 
 

@@ -1,4 +1,6 @@
-"""Annif's backends beside ovaflow on one corpus: ``python benchmarks/compare_annif.py --help``.
+"""Annif's backends compared with ovaflow on one corpus.
+
+``python benchmarks/compare_annif.py --help``
 
 Each command runs by itself on one core. Its figures stay in the working
 folder, so that a second call goes on where the first ended.
@@ -15,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -35,17 +38,19 @@ _BACKENDS = {
     },
 }
 _RUNS = {"scores": {"rerank": 0}, "default": {}, "auto": {"C": "auto", "rerank": 0}}
+_DIGITS = {"seconds": 0, "megabytes": 0, "milliseconds": 1}
+"""Decimals of the costs in the table."""
 _METRICS = ("F1@5", "NDCG", "Precision@1", "Precision@3", "Precision@5")
-_TEXTS = 200
-_ADDRESS = re.compile(r"http://[\w.:]+")
+_N_TEXTS = 200
+"""Number of texts that a service is asked for."""
 
 
 def main() -> None:
     """Train and evaluate all, then ask each for one text at a time; print a table."""
-    options = _options()
+    options = _parse_options()
     work = options.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
-    names = _projects(options)
+    names = _name_projects(options)
     _write_corpus(options.data, work, options.documents)
     _write_projects(work, options.language, names)
     environment = os.environ | {
@@ -56,19 +61,21 @@ def main() -> None:
         _timed([options.annif, "load-vocab", "v", "vocab.csv"], work, environment)
     rows = [["method", *_METRICS, "training, CPU s", "memory, MB", "one text, ms"]]
     for name in names:
-        figures = _kept(
+        figures = _load_or_make(
             work / f"{name}.json",
-            lambda name=name: _of_annif(options.annif, work, environment, name),
+            lambda name=name: _measure_annif(options.annif, work, environment, name),
         )
         rows.append(_row(name, figures))
         print(align([rows[0], rows[-1]]), flush=True)
     for name in options.runs.split():
-        figures = _kept(work / f"{name}.json", lambda name=name: _of_ovaflow(work, name))
+        figures = _load_or_make(
+            work / f"{name}.json", lambda name=name: _measure_ovaflow(work, name)
+        )
         rows.append(_row(f"ovaflow, {name}", figures))
     print(align(rows))
 
 
-def _options():
+def _parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -91,18 +98,17 @@ def _options():
     return parser.parse_args()
 
 
-def _projects(options):
-    """Every backend with every analyzer, and the ensemble of each analyzer's."""
+def _name_projects(options: argparse.Namespace) -> list[str]:
+    """Name every backend with every analyzer, and the ensemble of each analyzer's."""
     backends = options.backends.split()
-    return [
-        f"{backend}-{analyzer}"
-        for analyzer in options.analyzers.split()
-        for backend in (*backends, "ensemble")
-    ]
+    names = []
+    for analyzer in options.analyzers.split():
+        names += [f"{backend}-{analyzer}" for backend in (*backends, "ensemble")]
+    return names
 
 
-def _write_corpus(data, work, documents) -> None:
-    """Annif's files of ours: a vocabulary in CSV, documents in short-text TSV."""
+def _write_corpus(data: Path, work: Path, documents: int | None) -> None:
+    """Write a corpus as Annif's files: a vocabulary in CSV, documents in short-text TSV."""
     if (work / "vocab.csv").exists():
         return
     with gzip.open(data / "labels.txt.gz", "rt", encoding="utf-8") as lines:
@@ -115,33 +121,32 @@ def _write_corpus(data, work, documents) -> None:
         ):
             for line in islice(lines, documents if part == "test" else None):
                 ids, text = line.rstrip("\n").split("\t", 1)
-                corpus.write(
-                    "\t".join([text, " ".join(f"<{uris[int(label)]}>" for label in ids.split(","))])
-                    + "\n"
-                )
+                subjects = [f"<{uris[int(label)]}>" for label in ids.split(",")]
+                corpus.write(f"{text}\t{' '.join(subjects)}\n")
     with open(work / "vocab.csv", "w", encoding="utf-8", newline="") as table:
         rows = csv.writer(table)
         rows.writerow(["uri", "label_en"])
         rows.writerows([uri, name] for uri, (_, name) in zip(uris, labels, strict=True))
 
 
-def _write_projects(work, language, names) -> None:
+def _write_projects(work: Path, language: str, names: list[str]) -> None:
     lines = []
     for name in names:
         backend, analyzer = name.split("-")
-        of_analyzer = _SNOWBALL[language] if analyzer == "snowball" else language
+        argument = _SNOWBALL[language] if analyzer == "snowball" else language
         settings = {"name": name, "language": "en", "vocab": "v", "backend": backend, "limit": 100}
         if backend == "ensemble":
             sources = [other for other in names if other.endswith(analyzer) and other != name]
             settings["sources"] = ",".join(sources)
         else:
-            settings |= {"analyzer": f"{analyzer}({of_analyzer})"} | _BACKENDS[backend]
+            settings |= {"analyzer": f"{analyzer}({argument})"} | _BACKENDS[backend]
         lines += [f"[{name}]", *(f"{key}={value}" for key, value in settings.items()), ""]
     (work / "projects.cfg").write_text("\n".join(lines), encoding="utf-8")
 
 
-def _of_annif(annif, work, environment, name):
-    figures = {"seconds": math.nan, "megabytes": math.nan}  # of ensembles, which are not trained
+def _measure_annif(annif: str, work: Path, environment: dict, name: str) -> dict:
+    # ensembles are not trained
+    figures = {"seconds": math.nan, "megabytes": math.nan}
     if not name.startswith("ensemble"):
         seconds, megabytes, _ = _timed(
             [annif, "train", "-j", "1", name, "train.tsv"], work, environment
@@ -150,10 +155,10 @@ def _of_annif(annif, work, environment, name):
     *_, printed = _timed([annif, "eval", "-j", "1", name, "test.tsv"], work, environment)
     service = [annif, "run", "--host", "127.0.0.1", "--port", "8765"]
     with _served(service, work, environment, "http://127.0.0.1:8765") as address:
-        return figures | _table(printed) | {"milliseconds": _ask(address, name, work)}
+        return figures | _parse_metrics(printed) | {"milliseconds": _ask(address, name, work)}
 
 
-def _of_ovaflow(work, name):
+def _measure_ovaflow(work: Path, name: str) -> dict:
     ovaflow = str(Path(sys.executable).with_name("ovaflow"))
     dataset = {
         "format": "annif",
@@ -161,11 +166,10 @@ def _of_ovaflow(work, name):
         "test": "test.tsv",
         "vocabulary": "vocab.csv",
     }
+    if name == "auto":
+        dataset["features"] = "auto"
     run = {"method": "one-vs-all", "initialization": "mean-separating"} | _RUNS[name]
-    config = {
-        "datasets": {name: dataset | ({"features": "auto"} if name == "auto" else {})},
-        "runs": {name: run},
-    }
+    config = {"datasets": {name: dataset}, "runs": {name: run}}
     (work / f"{name}.yaml").write_text(json.dumps(config), encoding="utf-8")
     seconds, megabytes, _ = _timed(
         [ovaflow, "run", f"{name}.yaml", "--cores", "1"], work, os.environ
@@ -178,7 +182,7 @@ def _of_ovaflow(work, name):
         work,
         os.environ,
     )
-    told = [
+    of_model = [
         "--model",
         str(folder / "model.h5"),
         "--training",
@@ -190,7 +194,7 @@ def _of_ovaflow(work, name):
         ovaflow,
         "evaluate",
         str(predictions),
-        *told,
+        *of_model,
         *parts,
         str(work / f"{name}-metrics.json"),
     ]
@@ -198,16 +202,21 @@ def _of_ovaflow(work, name):
     service = [ovaflow, "serve", str(folder / "model.h5"), "--port", "8766"]
     with _served(service, work, os.environ, "http://127.0.0.1:8766") as address:
         milliseconds = _ask(address, name, work)
-    return {"seconds": seconds, "megabytes": megabytes, "milliseconds": milliseconds} | _table(
-        printed
-    )
+    return {
+        "seconds": seconds,
+        "megabytes": megabytes,
+        "milliseconds": milliseconds,
+    } | _parse_metrics(printed)
 
 
-def _timed(command, folder, environment):
-    """CPU seconds with all children, megabytes of the largest process, and what was printed."""
+def _timed(command: list, folder: Path, environment: dict) -> tuple[float, float, str]:
+    """Run a command; return CPU seconds with all children, megabytes of the largest process, and
+    its output.
+    """
     log = folder / "commands.log"
     with log.open("a", encoding="utf-8") as errors:
-        print("$", *command, file=errors, flush=True)
+        line = " ".join([str(word) for word in command])
+        print(f"$ {line}", file=errors, flush=True)
         process = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True
         )
@@ -215,12 +224,13 @@ def _timed(command, folder, environment):
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        sys.exit(f"{' '.join(map(str, command))} failed: see {log}")
+        sys.exit(f"{line} failed: see {log}")
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3, printed
 
 
 @contextmanager
-def _served(command, folder, environment, address):
+def _served(command: list, folder: Path, environment: dict, address: str) -> Iterator[str]:
+    """Run a service; give its address when it answers."""
     with (folder / "service.log").open("a", encoding="utf-8") as log:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
         try:
@@ -231,7 +241,7 @@ def _served(command, folder, environment, address):
             process.wait()
 
 
-def _wait_for(url, process) -> None:
+def _wait_for(url: str, process: subprocess.Popen) -> None:
     while process.poll() is None:
         try:
             requests.get(url, timeout=60).raise_for_status()
@@ -241,40 +251,40 @@ def _wait_for(url, process) -> None:
     sys.exit(f"the service at {url} ended: see service.log")
 
 
-def _ask(address, project, work):
-    """Median milliseconds of a suggestion for one text, after five to warm up."""
+def _ask(address: str, project: str, work: Path) -> float:
+    """Return the median milliseconds of a suggestion for one text, after five to warm up."""
     with (work / "test.tsv").open(encoding="utf-8") as lines:
-        texts = [line.split("\t")[0] for line, _ in zip(lines, range(_TEXTS), strict=False)]
+        texts = [line.split("\t")[0] for line in islice(lines, _N_TEXTS)]
+    url = f"{address}/v1/projects/{project}/suggest"
     with requests.Session() as session:
-        taken = [
-            _answered(session, f"{address}/v1/projects/{project}/suggest", text) for text in texts
-        ]
-    return 1000 * statistics.median(taken[5:])
+        seconds = [_time_answer(session, url, text) for text in texts]
+    return 1000 * statistics.median(seconds[5:])
 
 
-def _answered(session, url, text):
+def _time_answer(session: requests.Session, url: str, text: str) -> float:
     began = time.perf_counter()
     session.post(url, data={"text": text}, timeout=600).raise_for_status()
     return time.perf_counter() - began
 
 
-def _table(printed):
+def _parse_metrics(printed: str) -> dict[str, float]:
+    """Parse the metrics that Annif or ovaflow printed."""
     found = dict(re.findall(r"^(\S.*?)\s*:?\s+(\S+)$", printed, re.MULTILINE))
     return {name: float(found[name]) for name in _METRICS}
 
 
-def _kept(path, make):
+def _load_or_make(path: Path, make: Callable[[], dict]) -> dict:
+    """Load figures of an earlier call, or make and keep them."""
     if not path.exists():
         path.write_text(json.dumps(make()), encoding="utf-8")
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _row(name, figures):
+def _row(name: str, figures: dict) -> list[str]:
     measured = [f"{100 * figures[metric]:.1f}" for metric in _METRICS]
-    return [name, *measured, *(f"{figures[key]:.{digits}f}" for key, digits in _DIGITS.items())]
+    costs = [f"{figures[key]:.{digits}f}" for key, digits in _DIGITS.items()]
+    return [name, *measured, *costs]
 
-
-_DIGITS = {"seconds": 0, "megabytes": 0, "milliseconds": 1}
 
 if __name__ == "__main__":
     main()

@@ -1,6 +1,7 @@
-"""How the cost of a label grows with the instances, features and labels of a dataset."""
+"""Growth of the cost of a label with the instances, features and labels of a dataset."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -17,10 +18,10 @@ from ovaflow.sparse.csr import from_scipy, select_rows
 from ovaflow.training.shard_job import train_labels
 
 SHARES = (0.125, 0.25, 0.5, 1.0)
-"""Parts of the instances, of the features and of the sampled labels."""
+"""Shares of the instances, of the features and of the sampled labels."""
 
 FEWEST_POSITIVES = 2
-"""Positives that a label must have left in the smallest part."""
+"""Positives that a label must have in the smallest part."""
 
 SOLVERS = {"fast": "#1f5fa8", "plain": "#8a8a8a"}
 """Colours of ovaflow's solver, and of the one that passes over all instances."""
@@ -28,8 +29,8 @@ SOLVERS = {"fast": "#1f5fa8", "plain": "#8a8a8a"}
 AXES = {"n": "training instances", "d": "features (the most frequent)", "l": "labels"}
 
 
-def measure(dataset, n_labels, seed, training):
-    """Figures of each part and solver, and for each axis the slope of log time over log size.
+def measure(dataset: Dataset, n_labels: int, seed: int, training: TrainLabels) -> dict:
+    """Measure each part and solver, and for each axis the slope of log time over log size.
 
     Instances are drawn at random, each part inside the next. The most frequent features are kept,
     and rows scaled back to unit length. The labels are the same on the first two axes.
@@ -58,8 +59,10 @@ def measure(dataset, n_labels, seed, training):
     return {"points": points, "exponents": {name: _exponents(points, name) for name in AXES}}
 
 
-def _parts(dataset, n_labels, seed):
-    """Axis, size, dataset and labels of each part."""
+def _parts(
+    dataset: Dataset, n_labels: int, seed: int
+) -> Iterator[tuple[str, int, Dataset, np.ndarray]]:
+    """Yield axis, size, dataset and labels of each part."""
     generator = np.random.default_rng(seed)
     order = generator.permutation(dataset.train.X.n_rows)
     width = _width(dataset)
@@ -68,27 +71,28 @@ def _parts(dataset, n_labels, seed):
     labels = sample_labels(np.where(left >= FEWEST_POSITIVES, left, 0), n_labels, seed)
     if not len(labels):
         raise click.UsageError("no label has two positives in an eighth of the instances")
-    yield from (("n", part.train.X.n_rows, part, labels) for part in shrunk)
-    yield from (
-        ("d", size, with_frequent_features(dataset, size), labels) for size in _sizes(width)
-    )
+    for part in shrunk:
+        yield "n", part.train.X.n_rows, part, labels
+    for size in _sizes(width):
+        yield "d", size, with_frequent_features(dataset, size), labels
     drawn = generator.permutation(labels)
-    yield from (("l", size, dataset, np.sort(drawn[:size])) for size in _sizes(len(labels)))
+    for size in _sizes(len(labels)):
+        yield "l", size, dataset, np.sort(drawn[:size])
 
 
-def _sizes(whole):
+def _sizes(whole: int) -> list[int]:
     return [max(1, round(share * whole)) for share in SHARES]
 
 
-def with_instances(dataset, rows):
-    """A dataset with some of the training instances, in memory."""
+def with_instances(dataset: Dataset, rows: np.ndarray) -> Dataset:
+    """Return a dataset with some of the training instances, in memory."""
     X = dataset.train.X
     Y = dataset.train.Y
     return _with_train(dataset, Split(select_rows(X, rows), select_rows(Y, rows)))
 
 
-def with_frequent_features(dataset, width):
-    """A dataset with the most frequent features and rows of unit length, in memory."""
+def with_frequent_features(dataset: Dataset, width: int) -> Dataset:
+    """Return a dataset with the most frequent features and rows of unit length, in memory."""
     X = dataset.train.X.to_scipy()
     plain = _width(dataset)
     frequency = np.bincount(X.indices, minlength=X.shape[1])[:plain]
@@ -100,16 +104,18 @@ def with_frequent_features(dataset, width):
     return _with_train(dataset, Split(X, dataset.train.Y))
 
 
-def _width(dataset):
-    """Number of features without the bias feature."""
-    return dataset.n_features - (dataset.parameters.get("bias", 0.0) != 0)
+def _width(dataset: Dataset) -> int:
+    """Return the number of features without the bias feature."""
+    if dataset.bias_feature >= 0:
+        return dataset.n_features - 1
+    return dataset.n_features
 
 
-def _with_train(dataset, train):
+def _with_train(dataset: Dataset, train: Split) -> Dataset:
     return Dataset(dataset.path, train, dataset.test, "", dataset.parameters)
 
 
-def _exponents(points, axis):
+def _exponents(points: list[dict], axis: str) -> dict[str, float]:
     exponents = {}
     for solver in SOLVERS:
         sizes, times = np.log(_line(points, axis, solver))
@@ -117,30 +123,34 @@ def _exponents(points, axis):
     return exponents
 
 
-def _line(points, axis, solver):
-    """Sizes and times of a solver, shape (2, parts)."""
+def _line(points: list[dict], axis: str, solver: str) -> np.ndarray:
+    """Return sizes and times of a solver, shape (2, parts)."""
     shown = [point for point in points if (point["axis"], point["solver"]) == (axis, solver)]
     return np.array([(point["size"], point["cpu_ms_per_label"]) for point in shown]).T
 
 
-def format_table(growth):
-    """The measurement as text."""
+def format_table(growth: dict) -> str:
+    """Format the measurement as text."""
     lines = [["size, solver", "labels", "CPU ms/label", "Newton", "full passes"]]
     for point in growth["points"]:
         name = "{axis} = {size:,}, {solver}".format(**point)
-        figures = f"{point['cpu_ms_per_label']:.3g}", f"{point['newton_per_label']:.1f}"
         lines.append(
-            [name, str(point["labels"]), *figures, f"{point['full_passes_per_label']:.1f}"]
+            [
+                name,
+                str(point["labels"]),
+                f"{point['cpu_ms_per_label']:.3g}",
+                f"{point['newton_per_label']:.1f}",
+                f"{point['full_passes_per_label']:.1f}",
+            ]
         )
-    exponents = [
-        f"{solver}: CPU time of a label grows as {axis}^{exponent:.2f}"
-        for axis, of_solvers in growth["exponents"].items()
-        for solver, exponent in of_solvers.items()
-    ]
+    exponents = []
+    for axis, of_solvers in growth["exponents"].items():
+        for solver, exponent in of_solvers.items():
+            exponents.append(f"{solver}: CPU time of a label grows as {axis}^{exponent:.2f}")
     return "\n".join([align(lines), "", *exponents])
 
 
-def draw(growth, path) -> None:
+def draw(growth: dict, path: str) -> None:
     """Draw the processor time of a label over each size, all axes logarithmic."""
     canvas = Figure(figsize=(11, 3.6), layout="constrained")
     panels = canvas.subplots(1, len(AXES), sharey=True)

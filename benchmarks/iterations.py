@@ -1,10 +1,11 @@
-"""Each Newton iteration of a sample of labels from several starts.
+"""Measure each Newton iteration of a sample of labels from several starts.
 
 The plain solver solves the labels one by one on all instances, as the papers' solvers do.
 """
 
 import csv
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -14,13 +15,18 @@ import numpy as np
 from matplotlib.figure import Figure
 from tables import align
 
-from ovaflow.dataset.dataset import open_dataset
+from ovaflow.dataset.dataset import Dataset, open_dataset
 from ovaflow.initialization.label_tree import add_ancestors, order_parents_first
-from ovaflow.initialization.starts import COLD_STARTS, compute_start_inputs, make_ranking_start
+from ovaflow.initialization.starts import (
+    COLD_STARTS,
+    StartInputs,
+    compute_start_inputs,
+    make_ranking_start,
+)
 from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.newton import NO_STEP, evaluate_start, set_up_problem, take_step
 from ovaflow.solver.objective import compute_objective
-from ovaflow.solver.problem import make_workspace
+from ovaflow.solver.problem import Workspace, make_workspace
 from ovaflow.training.label_jobs import LabelJobs
 from ovaflow.training.plan import draw_stratified_sample
 
@@ -47,22 +53,28 @@ class Row(NamedTuple):
     above_optimum: float = np.nan  # objective over that of the optimum, less 1
 
 
-def measure(dataset, n_labels, seed, training, starts):
-    """Rows of all iterations of the same labels from each start."""
+def measure(
+    dataset: Dataset, n_labels: int, seed: int, training: TrainLabels, starts: Sequence[str]
+) -> list[Row]:
+    """Measure all iterations of the same labels from each start."""
     rows = []
     optima = {}
     for start in starts:
         settings = training.model_copy(update={"initialization": start, "reference": True})
         inputs = compute_start_inputs(dataset, settings)
         labels = np.sort(draw_stratified_sample(inputs.means.counts, n_labels, seed)[0])
-        for label, iterations, optimum in _solved(dataset, inputs, labels, settings):
+        for label, iterations, optimum in _solve(dataset, inputs, labels, settings):
             optima[label] = min(optimum, optima.get(label, np.inf))
-            rows += [Row(start, label, inputs.means.counts[label], *each) for each in iterations]
+            positives = inputs.means.counts[label]
+            for each in iterations:
+                rows.append(Row(start=start, label=label, positives=positives, **each))
     return [row._replace(above_optimum=row.objective / optima[row.label] - 1) for row in rows]
 
 
-def _solved(dataset, inputs, labels, settings):
-    """Each label, its iterations, and its objective at the optimum."""
+def _solve(
+    dataset: Dataset, inputs: StartInputs, labels: np.ndarray, settings: TrainLabels
+) -> Iterator[tuple[int, list[dict], float]]:
+    """Yield each label, its iterations, and its objective at the optimum."""
     order = labels
     if inputs.parents is not None:
         order = order_parents_first(add_ancestors(labels, inputs.parents), inputs.parents)
@@ -77,11 +89,11 @@ def _solved(dataset, inputs, labels, settings):
             problem = jobs.make_problem(label)
             strict = problem._replace(target=OPTIMUM_TOLERANCE * problem.target)
             refined = jobs.solver.solve(strict, work)
-            yield label, iterations, min(refined.objective, iterations[-1][1])
+            yield label, iterations, min(refined.objective, iterations[-1]["objective"])
 
 
-def _iterations(jobs, label, work):
-    """The fields of each Row of a label, from ``iteration`` to ``milliseconds``."""
+def _iterations(jobs: LabelJobs, label: int, work: Workspace) -> Iterator[dict]:
+    """Yield the fields of each Row of a label, from ``iteration`` to ``milliseconds``."""
     X = jobs.X
     problem = jobs.make_problem(label)
     settings = jobs.solver.settings._replace(C=problem.C)
@@ -93,24 +105,32 @@ def _iterations(jobs, label, work):
         began = time.thread_time()
         at = take_step(X, at, work, settings) if at else evaluate_start(X, work, settings)
         milliseconds = 1000 * (time.thread_time() - began)
-        figures = compute_objective(work, settings), at.gradient_norm, at.active / X.n_rows
-        yield number, *figures, at.step_length, at.cg_steps, milliseconds
+        yield {
+            "iteration": number,
+            "objective": compute_objective(work, settings),
+            "gradient_norm": at.gradient_norm,
+            "active": at.active / X.n_rows,
+            "step_length": at.step_length,
+            "cg_steps": at.cg_steps,
+            "milliseconds": milliseconds,
+        }
         if at.gradient_norm <= jobs.targets[label] or (number and at.step_length == NO_STEP):
             return
 
 
-def summarize(rows, start):
-    """Labels that need each iteration, and figures; solved labels keep their distance."""
-    of_labels = {}
+def summarize(rows: list[Row], start: str) -> list[dict]:
+    """Summarize each iteration of all labels; solved labels keep their distance."""
+    rows_by_label = {}
     for row in rows:
         if row.start == start:
-            of_labels.setdefault(row.label, []).append(row)
+            rows_by_label.setdefault(row.label, []).append(row)
+    rows_of_labels = list(rows_by_label.values())
     summary = []
-    for number in range(max(map(len, of_labels.values()))):
-        present = [each[number] for each in of_labels.values() if number < len(each)]
-        if len(present) < SMALLEST_SHARE * len(of_labels):
+    for number in range(max(len(each) for each in rows_of_labels)):
+        present = [each[number] for each in rows_of_labels if number < len(each)]
+        if len(present) < SMALLEST_SHARE * len(rows_of_labels):
             break
-        gaps = [each[min(number, len(each) - 1)].above_optimum for each in of_labels.values()]
+        gaps = [each[min(number, len(each) - 1)].above_optimum for each in rows_of_labels]
         summary.append(
             {
                 "labels": len(present),
@@ -123,20 +143,26 @@ def summarize(rows, start):
     return summary
 
 
-def format_table(summaries):
-    """The summaries as text."""
+def format_table(summaries: dict[str, list[dict]]) -> str:
+    """Format the summaries as text."""
     lines = [["start, iteration", "labels", "above optimum", "multiplier", "active", "ms"]]
     for start, summary in summaries.items():
-        for number, (labels, gap, multiplier, active, milliseconds) in enumerate(
-            map(dict.values, summary)
-        ):
-            figures = f"{gap:.1e}", f"{multiplier:.2f}", f"{active:.2%}", f"{milliseconds:.3g}"
-            lines.append([f"{start}, {number}", str(labels), *figures])
+        for number, row in enumerate(summary):
+            lines.append(
+                [
+                    f"{start}, {number}",
+                    str(row["labels"]),
+                    f"{row['objective above the optimum']:.1e}",
+                    f"{row['line-search multiplier']:.2f}",
+                    f"{row['active instances']:.2%}",
+                    f"{row['milliseconds']:.3g}",
+                ]
+            )
     return align(lines)
 
 
-def draw(summaries, path) -> None:
-    """Write a figure of four panels."""
+def draw(summaries: dict[str, list[dict]], path: str) -> None:
+    """Draw the four figures of each iteration."""
     canvas = Figure(figsize=(8.4, 6), layout="constrained")
     names = [name for name in next(iter(summaries.values()))[0] if name != "labels"]
     for axes, name in zip(canvas.subplots(2, 2).flat, names, strict=True):

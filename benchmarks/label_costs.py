@@ -1,4 +1,4 @@
-"""What the solver costs on a sample of labels."""
+"""Measure the cost of the solver on a sample of labels."""
 
 import json
 import time
@@ -13,18 +13,26 @@ from ovaflow.cli.options import (
     number_option,
     step_options,
 )
-from ovaflow.dataset.dataset import open_dataset
-from ovaflow.initialization.pretrained import match_model
+from ovaflow.dataset.dataset import Dataset, open_dataset
+from ovaflow.initialization.pretrained import EarlierModel, match_model
 from ovaflow.initialization.spanning_tree import ROOT_PARENT
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import read_peak_rss
 from ovaflow.model.model_file import LabelWeights
+from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.training.shard_job import train_labels
 
 
-def measure(dataset, n_labels, seed, threads, training, earlier=None):
-    """Train random labels, with the label-tree start whole subtrees; means over them."""
+def measure(
+    dataset: Dataset,
+    n_labels: int,
+    seed: int,
+    threads: int,
+    training: TrainLabels,
+    earlier: EarlierModel | None = None,
+) -> dict:
+    """Train random labels, or random subtrees with the label-tree start, and average over them."""
     inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
     means = inputs.means
     if inputs.parents is None:
@@ -56,15 +64,17 @@ def measure(dataset, n_labels, seed, threads, training, earlier=None):
     }
 
 
-def sample_labels(counts, n_labels, seed):
-    """Random labels with positives, ascending; all if there are at most ``n_labels``."""
+def sample_labels(counts: np.ndarray, n_labels: int, seed: int) -> np.ndarray:
+    """Draw random labels with positives, ascending; all if there are at most ``n_labels``."""
     candidates = np.flatnonzero(counts)
     size = min(n_labels, len(candidates))
     return np.sort(np.random.default_rng(seed).choice(candidates, size, replace=False))
 
 
-def sample_subtrees(counts, parents, n_labels, seed):
-    """Labels with positives of random subtrees of the root, at least ``n_labels`` if possible,
+def sample_subtrees(
+    counts: np.ndarray, parents: np.ndarray, n_labels: int, seed: int
+) -> np.ndarray:
+    """Draw labels with positives of random subtrees of the root, at least ``n_labels`` if possible,
     ascending.
     """
     top = np.arange(len(parents))

@@ -1,5 +1,6 @@
-"""Finding the best labels: ovaflow beside others, in batches and one instance at a time, on one
-thread.
+"""Time of finding the best labels with ovaflow and with other packages, on one thread.
+
+Instances are scored in batches and one at a time.
 
 SciPy and PECOS score with the weights of the model, so that all three must find
 the same labels; napkinXC and omikuji cannot be given weights and train first.
@@ -28,12 +29,12 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.sparse.csr import select_rows
 
-_BLOCK = 256
+_SCORED_INSTANCES = 256
 """Instances that SciPy scores at a time: the product of more would not fit into memory."""
 
 
 class Contestant(ABC):
-    """What finds the k best labels."""
+    """A package that finds the k best labels."""
 
     requires = "ovaflow"
     trains = False
@@ -79,11 +80,12 @@ class SciPy(Contestant):
         return as_matrix(X)
 
     def best(self, prepared):
-        return np.concatenate(
-            [self._block(prepared[i : i + _BLOCK]) for i in range(0, prepared.shape[0], _BLOCK)]
-        )
+        blocks = []
+        for start in range(0, prepared.shape[0], _SCORED_INSTANCES):
+            blocks.append(self._find_best(prepared[start : start + _SCORED_INSTANCES]))
+        return np.concatenate(blocks)
 
-    def _block(self, X):
+    def _find_best(self, X):
         scores = (X @ self._weights).toarray()
         scores[:, self._untrained] = -np.inf
         k = min(self._k, scores.shape[1] - 1)
@@ -191,7 +193,7 @@ CONTESTANTS = {
 
 
 class Timing(NamedTuple):
-    """What a contestant took."""
+    """Times of a contestant."""
 
     name: str
     batch_ms: float = np.nan  # CPU time of an instance, medians over the rounds
@@ -200,9 +202,8 @@ class Timing(NamedTuple):
     p99_ms: float = np.nan
     batch_ratio: float = np.nan  # CPU time over ovaflow's of the same round
     single_ratio: float = np.nan
-    same: float | None = (
-        None  # share of instances with ovaflow's labels; None for models of its own
-    )
+    # share of instances with ovaflow's labels; None for models of its own
+    same: float | None = None
     failure: str = ""
 
 
@@ -238,7 +239,7 @@ def benchmark_prediction(model, dataset, names, k=5, instances=1000, singles=300
     return [
         Timing(name, failure="not installed")
         if name in missing
-        else _timing(name, running[name], times, found)
+        else _summarize(name, running[name], times, found)
         for name in chosen
     ]
 
@@ -259,33 +260,40 @@ def _measure(contestant, X, singles):
     return found, (1e3 * batch, 1e3 * single, 1e3 * walls)
 
 
-def _timing(name, contestant, times, found):
-    # the first round warms up
-    batch, single = (np.array([entry[place] for entry in times[name][1:]]) for place in (0, 1))
-    own = [np.array([entry[place] for entry in times["ovaflow"][1:]]) for place in (0, 1)]
+def _summarize(name, contestant, times, found) -> Timing:
+    """Summarize the rounds of a contestant, without the first one, which warms up."""
+    batch = np.array([entry[0] for entry in times[name][1:]])
+    single = np.array([entry[1] for entry in times[name][1:]])
+    own_batch = np.array([entry[0] for entry in times["ovaflow"][1:]])
+    own_single = np.array([entry[1] for entry in times["ovaflow"][1:]])
     walls = np.concatenate([entry[2] for entry in times[name][1:]])
+    p50, p99 = np.percentile(walls, [50, 99]).tolist()
     same = None
     if not contestant.trains:
-        pairs = zip(found["ovaflow"], found[name], strict=True)
-        same = float(
-            np.mean(
-                [
-                    np.array_equal(ours[ours >= 0], theirs[: (ours >= 0).sum()])
-                    for ours, theirs in pairs
-                ]
-            )
-        )
+        same = _compare_labels(found["ovaflow"], found[name])
     return Timing(
-        name,
-        *(float(np.median(values)) for values in (batch, single)),
-        *np.percentile(walls, [50, 99]).tolist(),
-        *(float(np.median(values / of)) for values, of in zip((batch, single), own, strict=True)),
-        same,
+        name=name,
+        batch_ms=float(np.median(batch)),
+        single_ms=float(np.median(single)),
+        p50_ms=p50,
+        p99_ms=p99,
+        batch_ratio=float(np.median(batch / own_batch)),
+        single_ratio=float(np.median(single / own_single)),
+        same=same,
     )
 
 
-def prediction_table(timings):
-    """Table of what finding the best labels takes."""
+def _compare_labels(own_labels, labels) -> float:
+    """Return the share of instances with the same labels in the same order."""
+    are_same = []
+    for ours, theirs in zip(own_labels, labels, strict=True):
+        n = np.count_nonzero(ours >= 0)
+        are_same.append(np.array_equal(ours[ours >= 0], theirs[:n]))
+    return float(np.mean(are_same))
+
+
+def prediction_table(timings: list[Timing]) -> str:
+    """Format the times of finding the best labels as a table."""
     rows = [
         ["package", "batch ms", "ratio", "single ms", "ratio", "p50 ms", "p99 ms", "same labels"]
     ]
@@ -302,7 +310,10 @@ def prediction_table(timings):
                 same,
             ]
         )
-    notes = "batch, single: CPU ms an instance, together and one at a time; p50, p99: wall ms of one at a time"
+    notes = (
+        "batch, single: CPU ms per instance, together and one at a time; "
+        "p50, p99: wall ms of one at a time"
+    )
     return f"{align(rows)}\n\n{notes}"
 
 

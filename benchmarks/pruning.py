@@ -2,6 +2,7 @@
 alone.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import click
 import numpy as np
 from tables import align
 
-from ovaflow.dataset.dataset import open_dataset
+from ovaflow.dataset.dataset import Dataset, open_dataset
 from ovaflow.evaluation.metric import compute_metric
 from ovaflow.evaluation.pruned_models import measure_pruned, sample_test_instances
 from ovaflow.evaluation.ranking import Ranked
@@ -31,12 +32,13 @@ class Row(NamedTuple):
     nonzeros: int
     model_bytes: int
     metrics: dict[str, float]
-    deciles: (
-        np.ndarray
-    )  # (10,); what hits on the labels of each decile add to P@5, rarest labels first
+    # (10,): parts of P@5 that hits on the labels of each decile add, rarest labels first
+    deciles: np.ndarray
 
 
-def measure(model, dataset, thresholds, threads):
+def measure(
+    model: OneVsAll, dataset: Dataset, thresholds: Sequence[float], threads: int
+) -> list[Row]:
     """Measure a model at its own threshold and at larger ones, on at most 20,000 test instances."""
     model.require(dataset=dataset)
     own = model.parameters["prune"]
@@ -54,7 +56,7 @@ def measure(model, dataset, thresholds, threads):
     return rows
 
 
-def assign_deciles(counts):
+def assign_deciles(counts: np.ndarray) -> np.ndarray:
     """Return the decile of each label, 0 for the rarest; -1 for labels without training positives
     (l,).
     """
@@ -66,8 +68,8 @@ def assign_deciles(counts):
     return deciles
 
 
-def format_table(rows):
-    """The measurement as text."""
+def format_table(rows: list[Row]) -> str:
+    """Format the measurement as text."""
     lines = [["pruned at", "weights", "bytes", *METRICS]]
     for row in rows:
         quality = [f"{100 * value:.2f}" for value in row.metrics.values()]
@@ -75,8 +77,8 @@ def format_table(rows):
     return align(lines)
 
 
-def format_deciles(rows):
-    """Parts of P@5 by decile as text."""
+def format_deciles(rows: list[Row]) -> str:
+    """Format the parts of P@5 by decile as text."""
     lines = [["pruned at", *(str(number) for number in range(1, DECILES + 1))]]
     for row in rows:
         lines.append([f"{row.threshold:g}", *(f"{100 * part:.2f}" for part in row.deciles)])

@@ -9,6 +9,7 @@ config for ``ovaflow run``.
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -45,8 +46,8 @@ def main(repository, output) -> None:
     click.echo(f"{len(names):,} subjects; now: cd {output} && ovaflow run tibkat.yaml")
 
 
-def read_record(path):
-    """Text of a record, and the names of its subjects by URI."""
+def read_record(path: Path) -> tuple[str, dict[str, str]]:
+    """Read the text of a record, and the names of its subjects by URI."""
     nodes = json.loads(path.read_text(encoding="utf-8"))["@graph"]
     names = {node["@id"]: node["sameAs"] for node in nodes if "sameAs" in node}
     [record] = [node for node in nodes if "title" in node]
@@ -55,17 +56,18 @@ def read_record(path):
         identifier = subject["@id"].removeprefix("gnd:")
         subjects[GND + identifier] = join_lines(names[subject["@id"]])
     parts = [*as_list(record["title"]), *as_list(record.get("abstract"))]
-    return " ".join(map(join_lines, parts)), subjects
+    return " ".join([join_lines(part) for part in parts]), subjects
 
 
-def as_list(value):
-    """JSON-LD has a value alone where there is one."""
+def as_list(value: Any) -> list:
+    """Return a value of JSON-LD, which is no list if it is only one, as a list."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
 
 
-def join_lines(text):
+def join_lines(text: Any) -> str:
+    """Join the lines of a text, or of the first of several."""
     return " ".join(as_list(text)[0].split())
 
 

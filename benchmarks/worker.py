@@ -1,29 +1,32 @@
 """A process of its own for each run of a peer: ``python benchmarks/worker.py JOB.json``.
 
 So a peer's memory and threads are its own, and no peer finds caches that
-another one filled. The figures go to ``figures.json`` beside the job,
+another one filled. The figures go to ``figures.json`` next to the job,
 predictions to ``ids.npy`` and readable weights to ``weights.npz``.
 """
 
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from peers.interface import Problem
+from peers.interface import Peer, Problem
 from peers.registry import find_method
 from threadpoolctl import threadpool_info
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.machine.limits import read_peak_rss
+from ovaflow.sparse.csr import CSR
 from ovaflow.storage.writing import write_text
 
 PREDICTED_LABELS = 5
 
 
-def run_job(path) -> None:
-    """Train and predict as a job file says."""
+def run_job(path: Path) -> None:
+    """Run the job of a file: train and predict."""
     job = json.loads(path.read_text(encoding="utf-8"))
     dataset = open_dataset(job["dataset"])
     labels = np.load(job["labels"], allow_pickle=False)
@@ -35,17 +38,22 @@ def run_job(path) -> None:
     np.save(path.parent / "ids.npy", ids)
     weights = peer.weights()
     if weights is not None:
-        data, indices, indptr = weights.arrays
-        np.savez(path.parent / "weights.npz", data=data, indices=indices, indptr=indptr)
+        np.savez(
+            path.parent / "weights.npz",
+            data=weights.data,
+            indices=weights.indices,
+            indptr=weights.indptr,
+        )
     figures |= {
         "prepare_seconds": prepare[0],
         "prepare_cpu_seconds": prepare[1],
-        "threads": _threads(),
+        "threads": _count_threads(),
     }
     write_text(path.parent / "figures.json", json.dumps(figures))
 
 
-def _measure(peer, X):
+def _measure(peer: Peer, X: CSR) -> tuple[dict, np.ndarray]:
+    """Train and predict; return figures and predicted labels."""
     _, train = _clocked(peer.train)
     figures = {
         "train_seconds": train[0],
@@ -55,19 +63,20 @@ def _measure(peer, X):
     # some peers store the model to measure it and load it again to predict: not what is timed
     figures["model_bytes"] = peer.model_bytes()
     ids, predict = _clocked(lambda: peer.predict(X, PREDICTED_LABELS))
-    return figures | {"predict_seconds": predict[0], "predict_cpu_seconds": predict[1]}, ids
+    figures |= {"predict_seconds": predict[0], "predict_cpu_seconds": predict[1]}
+    return figures, ids
 
 
-def _clocked(action):
-    """Result, wall seconds, and CPU seconds of all threads of the process."""
+def _clocked(action: Callable[[], Any]) -> tuple[Any, tuple[float, float]]:
+    """Run an action; return its result, and wall and CPU seconds of all threads of the process."""
     wall = time.perf_counter()
     cpu = time.process_time()
     result = action()
     return result, (time.perf_counter() - wall, time.process_time() - cpu)
 
 
-def _threads():
-    """Largest thread pool of the libraries that threadpoolctl knows (OpenMP, BLAS)."""
+def _count_threads() -> int:
+    """Return the size of the largest thread pool that threadpoolctl knows (OpenMP, BLAS)."""
     return max((pool["num_threads"] for pool in threadpool_info()), default=1)
 
 

@@ -14,9 +14,10 @@ import sys
 from pathlib import Path
 
 
-def write(folder, splits, n_train, *paths) -> None:
+def write(folder: str, splits: str, n_train: str, *paths: str) -> None:
     """Write the files of all splits."""
-    rows, sizes = [], set()
+    rows = []
+    sizes = set()
     for path in paths:
         with gzip.open(path, "rt") if path.endswith(".gz") else open(path) as file:
             header, *instances = file.read().splitlines()
@@ -27,12 +28,13 @@ def write(folder, splits, n_train, *paths) -> None:
     Path(folder).mkdir(parents=True, exist_ok=True)
     for split in range(int(splits)):
         random.Random(split).shuffle(rows)
-        for name, part in (("train", rows[: int(n_train)]), ("test", rows[int(n_train) :])):
+        parts = {"train": rows[: int(n_train)], "test": rows[int(n_train) :]}
+        for name, part in parts.items():
             with gzip.open(Path(folder, f"{split}-{name}.txt.gz"), "wt") as file:
                 file.write("\n".join([f"{len(part)} {min(sizes)}", *part, ""]))
 
 
-def mean(*paths) -> None:
+def mean(*paths: str) -> None:
     """Print mean and standard deviation."""
     runs = [json.loads(Path(path).read_text()) for path in paths]
     for metric in ("P@1", "P@3", "P@5"):
@@ -41,4 +43,7 @@ def mean(*paths) -> None:
 
 
 if __name__ == "__main__":
-    mean(*sys.argv[2:]) if sys.argv[1] == "mean" else write(*sys.argv[1:])
+    if sys.argv[1] == "mean":
+        mean(*sys.argv[2:])
+    else:
+        write(*sys.argv[1:])

@@ -1,5 +1,4 @@
-"""Write a dataset.h5 of random texts as large as a public one, to see what training takes without
-having the data.
+"""Write a dataset.h5 of random texts as large as a public one, to measure training without the data.
 
 ``python docs/synthetic_dataset.py wikilshtc-325k dataset.h5``. Labels have Zipf's frequencies and
 eight words of their own, of which each instance of the label has four; the other words of an
@@ -14,7 +13,9 @@ import scipy.sparse as sp
 from ovaflow.dataset.dataset import Split, write_dataset
 from ovaflow.sparse.csr import CSR, from_scipy
 
-OWN, OF_OWN = 8, 4
+WORDS_OF_LABEL = 8
+DRAWN_WORDS = 4
+"""Words of a label's own, and how many of them an instance of the label has."""
 
 # instances, features, labels, labels per instance (Extreme Classification repository), words per
 # instance
@@ -25,16 +26,19 @@ SIZES = {
 }
 
 
-def zipf(rng, size, n, shift=3.0):
-    """Ranks below n, rank r with a probability proportional to about 1 / (r + shift)."""
-    return np.minimum((shift * ((n / shift + 1) ** rng.random(size) - 1)).astype(np.int32), n - 1)
+def draw_zipf(
+    rng: np.random.Generator, size: int | tuple[int, ...], n: int, shift: float = 3.0
+) -> np.ndarray:
+    """Draw ranks below n, rank r with a probability proportional to about 1 / (r + shift)."""
+    ranks = shift * ((n / shift + 1) ** rng.random(size) - 1)
+    return np.minimum(ranks.astype(np.int32), n - 1)
 
 
-def label_matrix(rng, n, labels, per_instance):
-    """Labels of instances, at least one instance per label."""
+def make_labels(rng: np.random.Generator, n: int, labels: int, per_instance: float) -> sp.csr_array:
+    """Make the labels of n instances, at least one instance per label."""
     several = int(n * per_instance) - labels
     columns = np.concatenate(
-        [np.arange(labels, dtype=np.int32), zipf(rng, several, labels, shift=0.02 * labels)]
+        [np.arange(labels, dtype=np.int32), draw_zipf(rng, several, labels, shift=0.02 * labels)]
     )
     rows = rng.integers(0, n, len(columns), dtype=np.int32)
     Y = sp.csr_array((np.ones(len(columns), np.float32), (rows, columns)), shape=(n, labels))
@@ -43,24 +47,38 @@ def label_matrix(rng, n, labels, per_instance):
     return Y
 
 
-def words(rng, Y, d, per_instance, topical):
-    """Instances of unit length, the words of at most ``topical`` labels each among them; the bias
-    comes last.
+def make_instances(
+    rng: np.random.Generator, Y: sp.csr_array, d: int, per_instance: float, topical: int
+) -> CSR:
+    """Make instances of unit length and a bias feature, which comes last.
+
+    Parameters
+    ----------
+    rng : Generator
+        Source of random numbers.
+    Y : csr_array (n, l)
+        Labels of the instances.
+    d : int
+        Number of words.
+    per_instance : float
+        Mean number of words of an instance.
+    topical : int
+        Largest number of labels from which an instance has words.
     """
     n, labels = Y.shape
-    own = zipf(rng, (labels, OWN), d, shift=200.0)
+    own = draw_zipf(rng, (labels, WORDS_OF_LABEL), d, shift=200.0)
     counts = np.minimum(np.diff(Y.indptr), topical)
     rows = np.repeat(np.arange(n, dtype=np.int32), counts)
-    first = (
-        np.repeat(Y.indptr[:-1], counts)
-        + np.arange(len(rows))
-        - np.repeat(np.cumsum(counts) - counts, counts)
-    )
-    topics = own[Y.indices[first][:, None], rng.integers(0, OWN, (len(rows), OF_OWN))]
-    common = per_instance - OF_OWN * len(rows) / n
-    others = zipf(rng, int(n * common), d, shift=30.0)
+    first_entries = np.repeat(Y.indptr[:-1], counts)
+    numbers = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    first = first_entries + numbers
+    topics = own[
+        Y.indices[first][:, None], rng.integers(0, WORDS_OF_LABEL, (len(rows), DRAWN_WORDS))
+    ]
+    common = per_instance - DRAWN_WORDS * len(rows) / n
+    others = draw_zipf(rng, int(n * common), d, shift=30.0)
     rows = np.concatenate(
-        [np.repeat(rows, OF_OWN), rng.integers(0, n, len(others), dtype=np.int32)]
+        [np.repeat(rows, DRAWN_WORDS), rng.integers(0, n, len(others), dtype=np.int32)]
     )
     columns = np.concatenate([topics.ravel(), others])
     values = 1 / np.log(np.arange(2, d + 2))[::-1].astype(np.float32)[columns]
@@ -68,25 +86,25 @@ def words(rng, Y, d, per_instance, topical):
     X.sum_duplicates()
     lengths = np.sqrt(np.add.reduceat(np.append(X.data, 0) ** 2, X.indptr[:-1])) + 1e-9
     X.data /= np.repeat(lengths, np.diff(X.indptr)).astype(np.float32)
-    return with_bias(X)
+    return append_bias(X)
 
 
-def with_bias(X):
-    """A last column of ones."""
+def append_bias(X: sp.csr_array) -> CSR:
+    """Append a last column of ones."""
     n, d = X.shape
     ends = X.indptr[1:].astype(np.int64)
-    data, indices = np.insert(X.data, ends, 1), np.insert(X.indices, ends, d).astype(np.int32)
-    return CSR(
-        data.astype(np.float32), indices, X.indptr.astype(np.int64) + np.arange(n + 1), d + 1
-    )
+    data = np.insert(X.data, ends, 1).astype(np.float32)
+    indices = np.insert(X.indices, ends, d).astype(np.int32)
+    indptr = X.indptr.astype(np.int64) + np.arange(n + 1)
+    return CSR(data, indices, indptr, d + 1)
 
 
-def main(name, path) -> None:
+def main(name: str, path: str) -> None:
     """Write the dataset."""
     n, d, labels, labels_each, words_each = SIZES[name]
     rng = np.random.default_rng(0)
-    Y = label_matrix(rng, n, labels, labels_each)
-    X = words(rng, Y, d, words_each, topical=6)
+    Y = make_labels(rng, n, labels, labels_each)
+    X = make_instances(rng, Y, d, words_each, topical=6)
     train = Split(X, from_scipy(Y))
     few = sp.csr_array((10, labels), dtype=np.float32)
     test = Split(
@@ -98,4 +116,4 @@ def main(name, path) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1], sys.argv[2])

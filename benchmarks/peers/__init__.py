@@ -1,1 +1,1 @@
-"""Other trainers, one file a package, behind one interface; none of them is needed to use ovaflow."""
+"""Other trainers, one file per package, with one interface; none is needed to use ovaflow."""

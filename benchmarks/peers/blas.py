@@ -1,5 +1,6 @@
-"""The same Newton method on a dense array, with every product left to BLAS (sgemv): what dense data
-may cost.
+"""The same Newton method on a dense array, with every product left to BLAS (sgemv).
+
+It shows the cost of dense data.
 """
 
 import math
@@ -14,7 +15,7 @@ from ovaflow.solver.stopping import compute_gradient_norm_at_zero, compute_relat
 from peers.interface import OneByOne
 
 MOST_ENTRIES = 1 << 29
-"""Of the array, 2 GiB: sparse data would take thousands of times their size."""
+"""Entries of the largest array, 2 GiB: sparse data would take thousands of times their size."""
 
 
 class Newton(OneByOne):
@@ -31,7 +32,7 @@ class Newton(OneByOne):
         self._X = problem.X.toarray()
         self._x_mean = self._X.mean(axis=0, dtype=np.float64)
 
-    def weights_of(self, y):
+    def train_label(self, y):
         X = self._X
         settings = self._settings
         y = y.astype(np.float32)
@@ -53,7 +54,7 @@ class Newton(OneByOne):
         return w
 
     def _start(self, positives):
-        """Weights of the start, and what the gradient's norm must reach."""
+        """Return the weights of the start, and the norm of the gradient to reach."""
         n = len(self._X)
         count = len(positives)
         x_mean = self._x_mean
@@ -68,7 +69,10 @@ class Newton(OneByOne):
 
 
 def _newton_step(rows, gradient, settings):
-    """Conjugate gradient as in :mod:`ovaflow.solver.newton`, with H d = d + 2 C X_A^T (X_A d)."""
+    """Solve for the step by conjugate gradients as in :mod:`ovaflow.solver.newton`.
+
+    H d = d + 2 C X_A^T (X_A d), with the rows X_A of active instances.
+    """
     scale = np.float32(2 * settings.C)
     share = np.float32(settings.preconditioning)
     preconditioner = 1 + share * scale * np.einsum("ij,ij->j", rows, rows)
@@ -79,10 +83,10 @@ def _newton_step(rows, gradient, settings):
     model = np.float32(0)
     tolerance = min(0.5, np.sqrt(np.sqrt(energy)))
     for k in range(1, settings.max_cg + 1):
-        curved = direction + scale * ((rows @ direction) @ rows)
-        length = energy / (direction @ curved)
+        Hd = direction + scale * ((rows @ direction) @ rows)
+        length = energy / (direction @ Hd)
         step += length * direction
-        residual -= length * curved
+        residual -= length * Hd
         new_model = (step @ (gradient - residual)) / 2
         if k * (new_model - model) >= tolerance * new_model:
             break
@@ -95,7 +99,7 @@ def _newton_step(rows, gradient, settings):
 
 
 def _line_search(w, step, slope, margins, margin_steps, settings):
-    """Step lengths 1, 1/2, 1/4, ... until the decrease suffices; 0 where none does."""
+    """Try step lengths 1, 1/2, 1/4, ... until the decrease suffices; return 0 if none does."""
     loss = np.square(np.maximum(1 - margins, 0)).sum(dtype=np.float64)
     for halvings in range(settings.max_backtracking_steps + 1):
         length = np.float32(0.5**halvings)

@@ -1,6 +1,7 @@
-"""What a peer is given, and what it must be able to do."""
+"""Problems that peers solve, and the methods that they must have."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,28 +29,29 @@ class Problem:
     folder: Path  # where the peer may write
 
     @property
-    def bias(self):
+    def bias(self) -> float:
         """Value of the bias feature, 0 when there is none."""
         return float(self.dataset.parameters.get("bias", 0.0))
 
     @cached_property
-    def X(self):
+    def X(self) -> scipy.sparse.csr_matrix:
         """Training instances with the bias feature: scipy csr_matrix of float32, shape (n, d)."""
         return as_matrix(self.dataset.train.X)
 
     @cached_property
-    def features(self):
+    def features(self) -> scipy.sparse.csr_matrix:
         """Training instances without the bias feature: scipy csr_matrix of float32."""
         return self.without_bias(self.dataset.train.X)
 
     @cached_property
-    def Y(self):
+    def Y(self) -> scipy.sparse.csr_matrix:
         """Labels of the training instances: scipy csr_matrix of float32, shape (n, m)."""
         return as_matrix(self.dataset.train.Y)[:, self.labels]
 
-    def without_bias(self, X):
+    def without_bias(self, X: CSR) -> scipy.sparse.csr_matrix:
         """Leave out the bias feature."""
-        return as_matrix(X)[:, : X.n_columns - (self.bias != 0)]
+        n_features = X.n_columns - 1 if self.bias != 0 else X.n_columns
+        return as_matrix(X)[:, :n_features]
 
 
 class Peer(ABC):
@@ -59,29 +61,29 @@ class Peer(ABC):
         self._problem = problem
 
     @classmethod
-    def warm_up(cls, problem):
+    def warm_up(cls, problem: Problem) -> None:
         """Compile what a first use compiles; not timed."""
-        return None
+        return
 
     @abstractmethod
-    def train(self):
+    def train(self) -> None:
         """Train all labels of the problem."""
 
     @abstractmethod
-    def predict(self, X, k):
-        """Predict the best labels."""
+    def predict(self, X: CSR, k: int) -> np.ndarray:
+        """Predict the best labels: int64 (n, k), -1 if there are fewer."""
 
     @abstractmethod
-    def model_bytes(self):
-        """Size of the stored model."""
+    def model_bytes(self) -> int:
+        """Return the size of the stored model."""
 
-    def weights(self):
-        """One-vs-all weights as they are stored, small ones dropped."""
+    def weights(self) -> CSR | None:
+        """Return one-vs-all weights as they are stored, small ones dropped, if they can be read."""
         return None
 
 
-def as_matrix(matrix):
-    """The older of SciPy's two sparse interfaces, with 32-bit indices, which the peers expect."""
+def as_matrix(matrix: CSR) -> scipy.sparse.csr_matrix:
+    """Convert to the older of SciPy's sparse interfaces, with 32-bit indices, as peers expect."""
     shape = matrix.n_rows, matrix.n_columns
     if is_full(matrix):
         return scipy.sparse.csr_matrix(matrix.data.reshape(shape))
@@ -91,15 +93,18 @@ def as_matrix(matrix):
     return scipy.sparse.csr_matrix((data, indices, indptr), shape=shape)
 
 
-def folder_bytes(folder):
-    """Size of all files below a folder."""
+def folder_bytes(folder: Path) -> int:
+    """Return the size of all files below a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def pad_predictions(rows, k):
-    """Predictions as an array."""
-    kept = [list(row)[:k] for row in rows]
-    return np.array([row + [-1] * (k - len(row)) for row in kept], np.int64).reshape(len(kept), k)
+def pad_predictions(rows: Iterable[Iterable[int]], k: int) -> np.ndarray:
+    """Return predictions as an array (n, k), with -1 in rows of fewer labels."""
+    padded = []
+    for row in rows:
+        labels = list(row)[:k]
+        padded.append(labels + [-1] * (k - len(labels)))
+    return np.array(padded, np.int64).reshape(len(padded), k)
 
 
 class OneByOne(Peer):
@@ -114,14 +119,16 @@ class OneByOne(Peer):
         y = np.empty(self._problem.X.shape[0])
         for label in range(self._columns.shape[1]):
             y[:] = -1.0
-            y[self._columns.indices[slice(*self._columns.indptr[label : label + 2])]] = 1.0
-            weights = np.asarray(self.weights_of(y), np.float32)
+            start = self._columns.indptr[label]
+            end = self._columns.indptr[label + 1]
+            y[self._columns.indices[start:end]] = 1.0
+            weights = np.asarray(self.train_label(y), np.float32)
             kept = np.flatnonzero((np.abs(weights) >= self._problem.threshold) & (weights != 0))
             self._rows.append((kept, weights[kept]))
 
     @abstractmethod
-    def weights_of(self, y):
-        """Train one label."""
+    def train_label(self, y: np.ndarray) -> np.ndarray:
+        """Train one label and return its weights; y (n,) is 1 for positives, -1 for others."""
 
     def predict(self, X, k):
         transposed = self.weights().to_scipy().T.tocsr()
@@ -139,5 +146,6 @@ class OneByOne(Peer):
     def weights(self):
         indptr = np.zeros(len(self._rows) + 1, np.int64)
         np.cumsum([len(kept) for kept, _ in self._rows], out=indptr[1:])
-        indices, data = (np.concatenate(parts) for parts in zip(*self._rows, strict=True))
+        indices = np.concatenate([kept for kept, _ in self._rows])
+        data = np.concatenate([values for _, values in self._rows])
         return CSR(data, indices.astype(np.int32), indptr, self._problem.X.shape[1])

@@ -37,7 +37,7 @@ class Primal(OneByOne):
     def _tolerance(self):
         return self._problem.epsilon
 
-    def weights_of(self, y):
+    def train_label(self, y):
         self._targets[:] = y
         model = liblinear.toPyModel(liblinear.liblinear.train(self._data, self._parameter))
         return np.ctypeslib.as_array(model.w, (self._data.n,)).copy()

@@ -13,6 +13,7 @@ from omikuji import Model
 from peers.interface import Peer, folder_bytes, pad_predictions
 
 BEAM = 10
+"""Width of the beam search, omikuji's default."""
 
 
 class Parabel(Peer):
@@ -37,11 +38,12 @@ class Parabel(Peer):
     def predict(self, X, k):
         self._model.init_prediction_thread_pool(1)
         features = self._problem.without_bias(X)
-        rows = (features[i] for i in range(features.shape[0]))
-        pairs = (zip(row.indices.tolist(), row.data.tolist(), strict=True) for row in rows)
-        return pad_predictions(
-            ([label for label, _ in self._model.predict(row, BEAM, k)] for row in pairs), k
-        )
+        predicted = []
+        for i in range(features.shape[0]):
+            row = features[i]
+            pairs = zip(row.indices.tolist(), row.data.tolist(), strict=True)
+            predicted.append([label for label, _ in self._model.predict(pairs, BEAM, k)])
+        return pad_predictions(predicted, k)
 
     def model_bytes(self):
         self._folder.mkdir(exist_ok=True)
@@ -64,8 +66,8 @@ def _write_repository_format(path, X, Y) -> None:
     with open(path, "w", encoding="ascii") as file:
         file.write(f"{len(rows)} {X.shape[1]} {Y.shape[1]}\n")
         for i in rows:
-            labels = Y.indices[Y.indptr[i] : Y.indptr[i + 1]].tolist()
+            labels = ",".join([str(label) for label in Y.indices[Y.indptr[i] : Y.indptr[i + 1]]])
             entries = slice(X.indptr[i], X.indptr[i + 1])
             pairs = zip(X.indices[entries].tolist(), X.data[entries].tolist(), strict=True)
             features = " ".join(f"{feature}:{value:.9g}" for feature, value in pairs)
-            file.write(f"{','.join(map(str, labels))} {features}\n")
+            file.write(f"{labels} {features}\n")

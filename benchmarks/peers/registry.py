@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import click
@@ -11,7 +12,7 @@ class Method(NamedTuple):
     """One way to train with a package."""
 
     name: str
-    package: str  # what --peers says
+    package: str  # name for --peers
     requires: str  # module that must be installed
     file: str  # of this folder
     kind: str  # class in it
@@ -19,16 +20,16 @@ class Method(NamedTuple):
     remark: str  # where its settings differ from ovaflow's
 
     @property
-    def readable(self):
-        """Whether it has one weight vector a label that can be read."""
+    def readable(self) -> bool:
+        """True if it has one weight vector per label that can be read."""
         return not self.tree and self.package != "napkinxc"
 
     @property
-    def installed(self):
-        """Whether the package is there."""
+    def installed(self) -> bool:
+        """True if the package is installed."""
         return importlib.util.find_spec(self.requires) is not None
 
-    def load(self):
+    def load(self) -> type:
         """Import the class."""
         return getattr(importlib.import_module(f"peers.{self.file}"), self.kind)
 
@@ -116,27 +117,27 @@ METHODS = [
 """Every method, ovaflow's own first."""
 
 PACKAGES = tuple(dict.fromkeys(method.package for method in METHODS[1:]))
-"""What can be named after ``--peers``."""
+"""Names for ``--peers``."""
 
 
-def find_method(name):
-    """The method of a name."""
+def find_method(name: str) -> Method:
+    """Return the method of a name."""
     return next(method for method in METHODS if method.name == name)
 
 
-def select_methods(packages):
-    """ovaflow and the methods of some packages."""
+def select_methods(packages: Sequence[str]) -> list[Method]:
+    """Return ovaflow and the methods of some packages."""
     return [OWN] + [method for method in METHODS[1:] if method.package in packages]
 
 
-def make_names_callback(known):
-    """Callback of an option that takes some of the known names, by comma."""
+def make_names_callback(known: Sequence[str]) -> Callable:
+    """Make the callback of an option that takes some of the known names, by comma."""
 
-    def names_of(context, parameter, value):
+    def split_names(context: click.Context, parameter: click.Parameter, value: str) -> list[str]:
         names = [name.strip() for name in value.split(",") if name.strip()]
         unknown = sorted(set(names) - set(known))
         if unknown:
             raise click.BadParameter(f"{', '.join(unknown)}; known: {', '.join(known)}")
         return names
 
-    return names_of
+    return split_names

@@ -18,7 +18,8 @@ SUBJECTS = {
     "Dragons": "dragon fire lair scales knight treasure dragons wyrm flame tamed",
     "Gardens": "garden roses hedge seeds orchard bulbs soil pruning herbs greenhouse",
     "Glaciers": "glacier ice moraine crevasse melt arctic snow valley retreat polar",
-    "Gothic architecture": "cathedral vault buttress stained glass spire gothic tracery nave masons",
+    "Gothic architecture": "cathedral vault buttress stained glass spire gothic tracery nave "
+    "masons",
     "Jazz": "jazz saxophone swing trumpet bebop improvisation blues quartet rhythm club",
     "Lighthouses": "lighthouse keeper beacon rocks fog lamp coast harbour storm signal",
     "Maps": "maps atlas cartographer scale projection survey compass borders chart longitude",
@@ -43,12 +44,14 @@ FORMS = {
 
 ROWS = 480
 
-STRAY, FORGOTTEN = 0.25, 0.08
-"""Share of titles with a word of another subject, and of subjects that the cataloguer forgot."""
+STRAY_SHARE = 0.25
+"""Share of titles with a word of another subject."""
+FORGOTTEN_SHARE = 0.08
+"""Share of subjects that the cataloguer forgot."""
 
 
-def records(seed=1):
-    """Rows of the table: number, title, and subjects separated by semicolons."""
+def make_records(seed: int = 1) -> list[tuple[str, str, str]]:
+    """Make the rows of the table: number, title, and subjects separated by semicolons."""
     drawn = random.Random(seed)
     # a few subjects are frequent, most are rare, as in any catalogue
     names = sorted(SUBJECTS)
@@ -58,14 +61,15 @@ def records(seed=1):
     for number in range(1, ROWS + 1):
         chosen = list(dict.fromkeys(drawn.choices(names, weights, k=drawn.choice([1, 1, 2]))))
         words = [drawn.sample(SUBJECTS[name].split(), drawn.choice([1, 2, 2])) for name in chosen]
-        if drawn.random() < STRAY:
+        if drawn.random() < STRAY_SHARE:
             words[-1][-1] = drawn.choice(SUBJECTS[drawn.choice(names)].split())
         form = drawn.choice(list(FORMS))
-        title = drawn.choice(FORMS[form]).format(", ".join(" and ".join(some) for some in words))
+        topics = ", ".join([" and ".join(some) for some in words])
+        title = drawn.choice(FORMS[form]).format(topics)
         title = title[0].upper() + title[1:]
-        subjects = [
-            name for name in chosen + [form] * (form is not None) if drawn.random() > FORGOTTEN
-        ]
+        if form is not None:
+            chosen.append(form)
+        subjects = [name for name in chosen if drawn.random() > FORGOTTEN_SHARE]
         found.append((f"b{number:04}", title, "; ".join(subjects)))
     return found
 
@@ -74,4 +78,4 @@ if __name__ == "__main__":
     with open(TABLE, "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(["id", "title", "subjects"])
-        table.writerows(records())
+        table.writerows(make_records())

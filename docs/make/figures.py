@@ -1,9 +1,11 @@
-"""Draw the figures of the documentation from the results of docs/make/figures.yaml.
+r"""Draw the figures of the documentation from the results of docs/make/figures.yaml.
 
-    ovaflow run docs/make/figures.yaml       # in an empty folder, two minutes python
-    benchmarks/iterations.py results/docstrings/dataset.h5 --labels=40
-    --output=results/docstrings/iterations.csv python docs/make/figures.py FOLDER       # writes
-    docs/figures/*.svg; without FOLDER data-flow.svg, packages.svg
+    ovaflow run docs/make/figures.yaml       # in an empty folder, two minutes
+    python benchmarks/iterations.py results/docstrings/dataset.h5 --labels=40 \
+        --output=results/docstrings/iterations.csv
+    python docs/make/figures.py FOLDER       # writes docs/figures/*.svg
+
+Without FOLDER only data-flow.svg and packages.svg are drawn.
 
 Colours lie between light and dark, so that a figure is readable on both.
 """
@@ -11,11 +13,13 @@ Colours lie between light and dark, so that a figure is readable on both.
 import csv
 import re
 import sys
-from itertools import pairwise
+from collections.abc import Callable
+from itertools import pairwise, product
 from pathlib import Path
 
 import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, PercentFormatter
 from scipy.sparse import csr_array
@@ -24,7 +28,8 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.model.one_vs_all import OneVsAll
 
 FIGURES = Path(__file__).parents[1] / "figures"
-INK, LINE = "#7d858f", "#7d858f55"
+INK = "#7d858f"
+LINE = "#7d858f55"
 COLOURS = ["#1a9e8f", "#d9822b", "#7a6fd0", "#d0567f"]
 
 matplotlib.rcParams.update(
@@ -48,8 +53,28 @@ matplotlib.rcParams.update(
 )
 
 
-def draw(name, title, paint, panels=1, size=(7.4, 3.0)) -> None:
-    """Make a figure of one or more panels and write it, the same bytes each time."""
+def draw(
+    name: str,
+    title: str,
+    paint: Callable,
+    panels: int = 1,
+    size: tuple[float, float] = (7.4, 3.0),
+) -> None:
+    """Draw a figure of one or more axes and write it, the same bytes each time.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file without its ending.
+    title : str
+        Title in the metadata.
+    paint : callable
+        Function that draws on the axes.
+    panels : int
+        Number of axes.
+    size : tuple of float
+        Width and height in inches.
+    """
     figure = Figure(figsize=size, layout="constrained")
     paint(figure.subplots(1, panels))
     path = FIGURES / f"{name}.svg"
@@ -66,7 +91,7 @@ def draw(name, title, paint, panels=1, size=(7.4, 3.0)) -> None:
     path.write_text(text.replace("> <", ">\n<") + "\n", encoding="utf-8")
 
 
-COLUMNS = [
+STEPS = [
     ["texts,\nlabels"],
     ["prepare"],
     ["means", "label tree", "plan"],
@@ -78,30 +103,30 @@ COLUMNS = [
 
 
 def data_flow() -> None:
-    """The steps from the source to the report."""
-    spots = [
-        [(2.1 * k, 1.1 * ((len(column) - 1) / 2 - row)) for row in range(len(column))]
-        for k, column in enumerate(COLUMNS)
-    ]
+    """Draw the steps from the source to the report."""
+    positions = []
+    for k, names in enumerate(STEPS):
+        middle = (len(names) - 1) / 2
+        positions.append([(2.1 * k, 1.1 * (middle - row)) for row in range(len(names))])
 
-    def paint(axes) -> None:
-        for column, after in pairwise(spots):
-            for x0, y0 in column:
-                for x1, y1 in after:
-                    axes.plot([x0 + 0.75, x1 - 0.75], [y0, y1], color=LINE, linewidth=1.1)
-        for column, names in zip(spots, COLUMNS, strict=True):
-            colour = COLOURS[1] if column in (spots[0], spots[-1]) else COLOURS[0]
+    def paint(axes: Axes) -> None:
+        for column, next_column in pairwise(positions):
+            for (x0, y0), (x1, y1) in product(column, next_column):
+                axes.plot([x0 + 0.75, x1 - 0.75], [y0, y1], color=LINE, linewidth=1.1)
+        for column, names in zip(positions, STEPS, strict=True):
+            is_end = column in (positions[0], positions[-1])
+            colour = COLOURS[1] if is_end else COLOURS[0]
             for (x, y), name in zip(column, names, strict=True):
-                box = {
-                    "boxstyle": "round,pad=0.45",
-                    "facecolor": colour + "22",
-                    "edgecolor": colour,
-                }
-                axes.text(x, y, name, ha="center", va="center", bbox=box)
+                axes.text(x, y, name, ha="center", va="center", bbox=_make_box(colour))
         axes.set(xlim=(-0.9, 13.5), ylim=(-1.8, 1.8))
         axes.axis("off")
 
     draw("data-flow", "Steps from texts and labels to the report", paint, size=(8.6, 2.5))
+
+
+def _make_box(colour: str) -> dict[str, str]:
+    """Make the box around a name."""
+    return {"boxstyle": "round,pad=0.45", "facecolor": colour + "22", "edgecolor": colour}
 
 
 PACKAGES = {
@@ -118,7 +143,7 @@ PACKAGES = {
 }
 """Position of each package that a record and its answer pass."""
 
-WAYS = {
+PATHS = {
     "a record": [
         "reading records",
         "records labels",
@@ -130,34 +155,35 @@ WAYS = {
     ],
     "an answer": ["model reranking", "reranking prediction", "prediction report,\nserving"],
 }
-WAY_NAMES = {"a record": (0, 1.5), "an answer": (5.5, 0.3)}
+"""Pairs of packages that a record or an answer passes, by name."""
+PATH_NAMES = {"a record": (0, 1.5), "an answer": (5.5, 0.3)}
+"""Positions of the names."""
 
 
 def packages() -> None:
-    """The way of a record from its file to the model, and of an answer back."""
+    """Draw the path of a record from its file to the model, and of an answer back."""
 
-    def paint(axes) -> None:
+    def paint(axes: Axes) -> None:
         boxes = {}
         for name, (x, y) in PACKAGES.items():
             colour = COLOURS[0] if y > 0 else COLOURS[1]
-            box = {"boxstyle": "round,pad=0.45", "facecolor": colour + "22", "edgecolor": colour}
-            boxes[name] = axes.text(x, y, name, ha="center", va="center", bbox=box).get_bbox_patch()
-        for (way, steps), colour in zip(WAYS.items(), COLOURS, strict=False):
-            for start, end in (step.split(" ") for step in steps):
+            text = axes.text(x, y, name, ha="center", va="center", bbox=_make_box(colour))
+            boxes[name] = text.get_bbox_patch()
+        for number, (path, steps) in enumerate(PATHS.items()):
+            colour = COLOURS[number]
+            for step in steps:
+                start, end = step.split(" ")
                 arrow = {
                     "arrowstyle": "->",
                     "color": colour,
                     "patchA": boxes[start],
                     "patchB": boxes[end],
+                    "shrinkA": 3,
+                    "shrinkB": 3,
                 }
-                axes.annotate(
-                    "",
-                    PACKAGES[end],
-                    PACKAGES[start],
-                    arrowprops=arrow | {"shrinkA": 3, "shrinkB": 3},
-                )
-            x, y = WAY_NAMES[way]
-            axes.text(x, y, way, ha="center", va="center", color=colour, style="italic")
+                axes.annotate("", PACKAGES[end], PACKAGES[start], arrowprops=arrow)
+            x, y = PATH_NAMES[path]
+            axes.text(x, y, path, ha="center", va="center", color=colour, style="italic")
         axes.set(xlim=(-0.5, 5.9), ylim=(-0.9, 1.9))
         axes.axis("off")
 
@@ -169,24 +195,24 @@ def packages() -> None:
     )
 
 
-def mean_separating(folder) -> None:
-    """Scores of a label's instances at its start and at the optimum."""
-    dataset, model = (
-        open_dataset(folder / "dataset.h5"),
-        OneVsAll.open(folder / "mean-separating" / "model.h5"),
-    )
-    X, Y = dataset.train.X.to_scipy(), csr_array(dataset.train.Y.to_scipy()).tocsc()
+def mean_separating(folder: Path) -> None:
+    """Draw the scores of a label's instances at its start and at the optimum."""
+    dataset = open_dataset(folder / "dataset.h5")
+    model = OneVsAll.open(folder / "mean-separating" / "model.h5")
+    X = dataset.train.X.to_scipy()
+    Y = csr_array(dataset.train.Y.to_scipy()).tocsc()
     label = int(np.argmin(np.abs(np.diff(Y.indptr) - 300)))
     positives = np.zeros(X.shape[0], bool)
     positives[Y.indices[Y.indptr[label] : Y.indptr[label + 1]]] = True
-    p, x = (np.asarray(X[rows].mean(axis=0)).ravel() for rows in (positives, slice(None)))
+    p = np.asarray(X[positives].mean(axis=0)).ravel()
+    x = np.asarray(X[:].mean(axis=0)).ravel()
     u, v = np.linalg.solve([[p @ p, x @ p], [x @ p, x @ x]], [1.0, -2.0 + 3.0 * positives.mean()])
     scores = {
         "at the mean-separating start": X @ (u * p + v * x),
         "at the optimum": X @ model.weights.to_scipy()[[label]].toarray().ravel(),
     }
 
-    def paint(axes) -> None:
+    def paint(axes: np.ndarray) -> None:
         edges = np.linspace(-4, 4, 33)
         for axis, (title, score) in zip(axes, scores.items(), strict=True):
             for rows, colour, name in (
@@ -209,27 +235,25 @@ def mean_separating(folder) -> None:
     )
 
 
-def starts(folder) -> None:
-    """Distance to the optimum after each Newton step."""
+def starts(folder: Path) -> None:
+    """Draw the distance to the optimum after each Newton step."""
     runs = ("mean-separating", "all-negative", "bias", "zero")
-    paths = {run: _objectives(folder / "iterations.csv", run) for run in runs}
-    lowest = [min(min(path) for path in of_label) for of_label in zip(*paths.values(), strict=True)]
-    scale = [path[0] - low for path, low in zip(paths["zero"], lowest, strict=True)]
+    paths = {run: _read_objectives(folder / "iterations.csv", run) for run in runs}
+    n_labels = len(paths["zero"])
+    lowest = []
+    for label in range(n_labels):
+        lowest.append(min(min(paths[run][label]) for run in runs))
+    scale = [paths["zero"][label][0] - lowest[label] for label in range(n_labels)]
 
-    def paint(axes) -> None:
-        for run, of_run in paths.items():
-            above = [
-                [
-                    np.median(
-                        [
-                            (path[min(k, len(path) - 1)] - low) / by
-                            for path, low, by in zip(of_run, lowest, scale, strict=True)
-                        ]
-                    )
-                ]
-                for k in range(10)
-            ]
-            axes.semilogy(np.maximum(np.ravel(above), 1e-7), marker="o", markersize=3.5, label=run)
+    def paint(axes: Axes) -> None:
+        for run, objectives in paths.items():
+            medians = []
+            for k in range(10):
+                above = []
+                for path, low, by in zip(objectives, lowest, scale, strict=True):
+                    above.append((path[min(k, len(path) - 1)] - low) / by)
+                medians.append(np.median(above))
+            axes.semilogy(np.maximum(medians, 1e-7), marker="o", markersize=3.5, label=run)
         axes.set(
             xlabel="Newton steps",
             ylabel="objective above the optimum\n(start from zero = 1), median",
@@ -240,13 +264,13 @@ def starts(folder) -> None:
 
     draw(
         "starts",
-        f"Objective after each Newton step from four starts, median of {len(scale)} labels",
+        f"Objective after each Newton step from four starts, median of {n_labels} labels",
         paint,
     )
 
 
-def _objectives(path, start):
-    """Objectives of each label, iteration by iteration."""
+def _read_objectives(path: Path, start: str) -> list[list[float]]:
+    """Read the objectives of each label, iteration by iteration."""
     objectives = {}
     with open(path, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -258,6 +282,7 @@ def _objectives(path, start):
 if __name__ == "__main__":
     data_flow()
     packages()
-    for given in sys.argv[1:]:
-        mean_separating(Path(given) / "results" / "docstrings")
-        starts(Path(given) / "results" / "docstrings")
+    for argument in sys.argv[1:]:
+        folder = Path(argument) / "results" / "docstrings"
+        mean_separating(folder)
+        starts(folder)

@@ -8,9 +8,11 @@ import inspect
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import click
 import yaml
+from pydantic import BaseModel
 
 from ovaflow import estimators
 from ovaflow.cli import GROUPS, group
@@ -30,7 +32,7 @@ from ovaflow.settings.source import Source
 from ovaflow.settings.train import Evaluate, Train
 
 FOLDER = Path(__file__).parents[1] / "reference"
-_MADE = "<!-- written by docs/make/reference.py; edit the code instead -->\n\n"
+_GENERATED_NOTE = "<!-- written by docs/make/reference.py; edit the code instead -->\n\n"
 
 _SECTIONS = {
     "datasets": (
@@ -70,30 +72,31 @@ _SECTIONS = {
 }
 
 
-def config_page():
-    """Every key of the config file."""
+def config_page() -> str:
+    """Make the page of all keys of the config file."""
     missing = set(Config.model_fields) - set(_SECTIONS)
     if missing:
         raise ValueError(f"sections without a description: {missing}")
     parts = [
         "# Config\n\n"
-        + _MADE
+        + _GENERATED_NOTE
         + "A config file is YAML. Its `datasets` and `runs` replace the default ones; in the "
-        "other sections the keys that it names change, the rest keep their defaults. Paths are relative to the folder "
-        "where the pipeline is called. A wrong key or value is rejected in one line that says what is legal. "
-        "Names that YAML takes for numbers, dates or truth values, such as 250.10, 010 and NO, must be in quotes. "
+        "other sections the keys that it names change, the rest keep their defaults. Paths are "
+        "relative to the folder where the pipeline is called. A wrong key or value is rejected in "
+        "one line that says what is legal. Names that YAML takes for numbers, dates or truth "
+        "values, such as 250.10, 010 and NO, must be in quotes. "
         "[config/config.yaml](../../config/config.yaml) says when to change a value, "
-        "[config/examples](../../config/examples) has whole files, and editors complete and check keys with "
-        "[the JSON schema](../../workflow/schemas/config.schema.json).\n\n"
+        "[config/examples](../../config/examples) has whole files, and editors complete and check "
+        "keys with [the JSON schema](../../workflow/schemas/config.schema.json).\n\n"
         "On the command line: `ovaflow run my.yaml --config 'train={C: 2, prune: 0.05}'`.\n"
     ]
-    for section, (model, said) in _SECTIONS.items():
-        parts += [f"\n## {section}\n\n{said}\n\n", _keys(model, "key")]
+    for section, (model, description) in _SECTIONS.items():
+        parts += [f"\n## {section}\n\n{description}\n\n", _format_fields(model, "key")]
     return "".join(parts)
 
 
-def _keys(model, kind):
-    """A table of the fields of a model."""
+def _format_fields(model: type[BaseModel], kind: str) -> str:
+    """Format the fields of a model as a table."""
     rows = [f"| {kind} | default | legal values | what it does |\n| --- | --- | --- | --- |\n"]
     for key, field in model.model_fields.items():
         shown = "required" if field.is_required() else f"`{json.dumps(field.default)}`"
@@ -102,38 +105,45 @@ def _keys(model, kind):
     return "".join(rows)
 
 
-_AS_IT_IS = "\b\n"
-_AS_READ = "; by default as the model's data were read."
+_VERBATIM = "\b\n"
+_READ_DEFAULT = "; by default as the model's data were read."
 
 
-def commands_page():
-    """Every subcommand with its arguments and options."""
+def commands_page() -> str:
+    """Make the page of all subcommands with their arguments and options."""
     parts = [
         "# Commands\n\n"
-        + _MADE
-        + "Every step of the pipeline is a subcommand of `ovaflow` and also works without Snakemake: "
-        "files in, files out. The exit status is 0 on success, 2 if the input is wrong (one line says where, what, and "
-        "what to do), 1 if something else failed, 130 after Ctrl-C, of a run 143 after SIGTERM. "
-        "Options that are settings are described with the [config](config.md); `ovaflow COMMAND --help` prints all.\n"
+        + _GENERATED_NOTE
+        + "Every step of the pipeline is a subcommand of `ovaflow` and also works without "
+        "Snakemake: files in, files out. The exit status is 0 on success, 2 if the input is wrong "
+        "(one line says where, what, and what to do), 1 if something else failed, 130 after Ctrl-C, of a run 143 after SIGTERM. "
+        "Options that are settings are described with the [config](config.md); "
+        "`ovaflow COMMAND --help` prints all.\n"
     ]
     for title, names in GROUPS.items():
         parts.append(f"\n| {title.lower()} | |\n| --- | --- |\n")
         parts += [f"| [{name}](#ovaflow-{name}) | {all_steps()[name].help} |\n" for name in names]
     context = click.Context(group, info_name="ovaflow")
     for name in (*GROUPS["Commands"], *GROUPS["Steps of the pipeline"]):
-        parts.append(_command(group.get_command(context, name), f"ovaflow {name}", context, "##"))
+        parts.append(
+            _format_command(group.get_command(context, name), f"ovaflow {name}", context, "##")
+        )
     return "".join(parts)
 
 
-def _command(command, path, parent, level):
+def _format_command(command: click.Command, path: str, parent: click.Context, level: str) -> str:
     context = click.Context(command, info_name=path.split()[-1], parent=parent)
     usage = " ".join([path, *command.collect_usage_pieces(context)])
-    parts = [f"\n{level} {path}\n\n`{usage}`\n\n{_said(command)}\n"]
-    settings, rows = {}, []
+    parts = [f"\n{level} {path}\n\n`{usage}`\n\n{_format_help(command)}\n"]
+    settings = {}
+    rows = []
     for parameter in command.params:
-        if place := _place_of(parameter):
+        place = _find_section(parameter)
+        if place is not None:
             settings.setdefault(place, []).append(f"`{parameter.opts[0]}`")
-        elif row := _option(parameter, context):
+            continue
+        row = _format_option(parameter, context)
+        if row is not None:
             rows.append(row)
     parts += [f"\n{place}: {', '.join(names)}.\n" for place, names in settings.items()]
     if rows:
@@ -144,25 +154,27 @@ def _command(command, path, parent, level):
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             parts.append(
-                _command(command.get_command(context, name), f"{path} {name}", context, f"{level}#")
+                _format_command(
+                    command.get_command(context, name), f"{path} {name}", context, f"{level}#"
+                )
             )
     return "".join(parts)
 
 
-def _said(command):
-    """A command's help, with examples, which click leaves as they are, as blocks."""
-    paragraphs = re.split(r"\n{2,}", inspect.cleandoc(command.help or ""))
-    return "\n\n".join(
-        f"```text\n{text.removeprefix(_AS_IT_IS).strip()}\n```"
-        if text.startswith(_AS_IT_IS)
-        else _escaped(text)
-        for text in paragraphs
-    )
+def _format_help(command: click.Command) -> str:
+    """Format a command's help, with examples, which click prints verbatim, as blocks."""
+    paragraphs = []
+    for text in re.split(r"\n{2,}", inspect.cleandoc(command.help or "")):
+        if text.startswith(_VERBATIM):
+            paragraphs.append(f"```text\n{text.removeprefix(_VERBATIM).strip()}\n```")
+        else:
+            paragraphs.append(_escape(text))
+    return "\n\n".join(paragraphs)
 
 
-def _place_of(parameter):
-    """Where the config's page describes an option that is a setting; None for other options and
-    arguments.
+def _find_section(parameter: click.Parameter) -> str | None:
+    """Link to the section of the config's page that describes an option; None for arguments and
+    options that are no settings.
     """
     if not isinstance(parameter, click.Option) or parameter.hidden:
         return None
@@ -172,44 +184,43 @@ def _place_of(parameter):
             continue
         sentence = setting_info(field).full_sentence.lower()
         if (parameter.help or "").lower().startswith(sentence):
-            as_read = parameter.help.endswith(_AS_READ)
-            link = f"[{section}](config.md#{section.replace('.', '')})"
-            return f"Settings of {link}{_AS_READ.rstrip('.') if as_read else ''}"
+            as_read = parameter.help.endswith(_READ_DEFAULT)
+            link = f"Settings of [{section}](config.md#{section.replace('.', '')})"
+            return link + _READ_DEFAULT.rstrip(".") if as_read else link
     return None
 
 
-def _option(option, context):
+def _format_option(option: click.Parameter, context: click.Context) -> str | None:
     if not isinstance(option, click.Option) or option.hidden:
         return None
     names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
-    value = "" if option.is_flag else _escaped(option.make_metavar(context))
+    value = "" if option.is_flag else _escape(option.make_metavar(context))
     default = option.get_default(context, call=False)
-    default = default[0] if isinstance(default, list) and len(default) == 1 else default
-    told = (
-        "required"
-        if option.required
-        else f"`{_plain(default)}`"
-        if _is_told(default, option)
-        else ""
-    )
-    return f"| {names} | {value} | {told} | {_escaped(option.help or '')} |\n"
+    if isinstance(default, list) and len(default) == 1:
+        default = default[0]
+    shown = ""
+    if option.required:
+        shown = "required"
+    elif _is_shown(default, option):
+        shown = f"`{_format_default(default)}`"
+    return f"| {names} | {value} | {shown} | {_escape(option.help or '')} |\n"
 
 
-def _is_told(default, option):
+def _is_shown(default: Any, option: click.Option) -> bool:
     return isinstance(default, bool | int | float | str) and not (
         option.is_flag and default is False
     )
 
 
-def _plain(value):
+def _format_default(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _escaped(text):
+def _escape(text: str) -> str:
     return re.sub(r"([|<>*])", r"\\\1", text)
 
 
-_METHODS = (
+_CLASSIFIER_METHODS = (
     "fit",
     "predict",
     "predict_topk",
@@ -237,75 +248,85 @@ _PREDICTOR = (
 )
 
 
-def python_page():
-    """The classes that programs use."""
+def python_page() -> str:
+    """Make the page of the classes that programs use."""
     parts = [
         "# Python\n\nWhat programs can rely on; everything else may change with any version. "
         "How to use it: [ovaflow in Python](../python.md).\n"
     ]
     for name in ("OneVsAllClassifier", "FastXMLClassifier", "RembrandtClassifier"):
-        parts.append(_class(getattr(estimators, name), f"ovaflow.{name}", ()))
-    parts.append("\n## What the three classifiers share\n\n" + _numpydoc(LabelClassifier))
-    parts += [_method(LabelClassifier, name) for name in _METHODS]
-    parts.append(_class(estimators.TextFeatures, "ovaflow.TextFeatures", _TEXT_FEATURES))
-    parts.append(_class(estimators.precision_at_k_scorer, "ovaflow.precision_at_k_scorer", ()))
-    parts.append(_class(estimators.f1_scorer, "ovaflow.f1_scorer", ()))
-    parts.append(_class(Predictor, "ovaflow.prediction.predictor.Predictor", _PREDICTOR))
+        parts.append(_format_class(getattr(estimators, name), f"ovaflow.{name}", ()))
+    parts.append("\n## What the three classifiers share\n\n" + _format_docstring(LabelClassifier))
+    parts += [_format_method(LabelClassifier, name) for name in _CLASSIFIER_METHODS]
+    parts.append(_format_class(estimators.TextFeatures, "ovaflow.TextFeatures", _TEXT_FEATURES))
     parts.append(
-        "\n## Question\n\nWhat `answer` takes, and what the command line and the service ask, too.\n\n"
+        _format_class(estimators.precision_at_k_scorer, "ovaflow.precision_at_k_scorer", ())
     )
-    parts.append(_keys(Question, "field"))
+    parts.append(_format_class(estimators.f1_scorer, "ovaflow.f1_scorer", ()))
+    parts.append(_format_class(Predictor, "ovaflow.prediction.predictor.Predictor", _PREDICTOR))
+    parts.append(
+        "\n## Question\n\nWhat `answer` takes, and what the command line and the service ask, "
+        "too.\n\n"
+    )
+    parts.append(_format_fields(Question, "field"))
     return "".join(parts)
 
 
-def _class(found, path, methods):
-    head = f"\n## {path.rsplit('.', 1)[-1]}\n\n```text\n{_signature(path, found)}\n```\n\n"
-    return head + _numpydoc(found) + "".join(_method(found, name) for name in methods)
-
-
-def _method(owner, name):
-    found = inspect.getattr_static(owner, name)
-    if isinstance(found, property) or not callable(getattr(owner, name)):
-        return f"\n### {name}\n\n" + _numpydoc(
-            getattr(found, "fget", found) if isinstance(found, property) else found
-        )
+def _format_class(found: Any, path: str, methods: tuple[str, ...]) -> str:
+    head = f"\n## {path.rsplit('.', 1)[-1]}\n\n```text\n{_format_signature(path, found)}\n```\n\n"
     return (
-        f"\n### {name}\n\n```text\n{_signature(name, getattr(owner, name))}\n```\n\n"
-        + _numpydoc(getattr(owner, name))
+        head + _format_docstring(found) + "".join(_format_method(found, name) for name in methods)
     )
 
 
-def _signature(name, found):
-    parameters = [
-        each for each in inspect.signature(found).parameters.values() if each.name != "self"
-    ]
-    return f"{name}({', '.join(str(each.replace(annotation=inspect.Parameter.empty)) for each in parameters)})"
+def _format_method(owner: type, name: str) -> str:
+    found = inspect.getattr_static(owner, name)
+    if isinstance(found, property):
+        return f"\n### {name}\n\n" + _format_docstring(found.fget)
+    method = getattr(owner, name)
+    if not callable(method):
+        return f"\n### {name}\n\n" + _format_docstring(found)
+    signature = _format_signature(name, method)
+    return f"\n### {name}\n\n```text\n{signature}\n```\n\n" + _format_docstring(method)
 
 
-def _numpydoc(found):
-    """Markdown of a docstring in NumPy's style."""
+def _format_signature(name: str, found: Any) -> str:
+    parameters = []
+    for parameter in inspect.signature(found).parameters.values():
+        if parameter.name != "self":
+            parameters.append(str(parameter.replace(annotation=inspect.Parameter.empty)))
+    return f"{name}({', '.join(parameters)})"
+
+
+def _format_docstring(found: Any) -> str:
+    """Format a docstring in NumPy's style as Markdown."""
     text = re.sub(r":\w+:`~?([^`]*)`", r"`\1`", inspect.getdoc(found)).replace("``", "`")
     head, *sections = re.split(r"^(\w+)\n-{3,}\n", text, flags=re.MULTILINE)
     written = head.strip() + "\n"
     for name, content in zip(sections[::2], sections[1::2], strict=True):
-        written += f"\n**{name}**\n\n" + "".join(
-            map(_entry, re.split(r"\n(?=\S)", content.strip("\n")))
-        )
+        written += f"\n**{name}**\n\n"
+        for entry in re.split(r"\n(?=\S)", content.strip("\n")):
+            written += _format_entry(entry)
     return written
 
 
-def _entry(text):
+def _format_entry(text: str) -> str:
     head, _, rest = text.partition("\n")
     names, _, kind = head.partition(" : ")
-    said = " ".join(rest.split())
-    return f"* `{names}`" + (f" ({kind})" if kind else "") + (f": {said}" if said else "") + "\n"
+    description = " ".join(rest.split())
+    entry = f"* `{names}`"
+    if kind:
+        entry += f" ({kind})"
+    if description:
+        entry += f": {description}"
+    return entry + "\n"
 
 
 _TABLE = re.compile("(<!-- the table is written .*-->\\n).*(<!-- end of the table -->)", re.DOTALL)
 
 
-def metrics_page():
-    """The page on metrics, with its table."""
+def metrics_page() -> str:
+    """Fill the table of the page on metrics."""
     rows = ["| name | formula | meaning | better |\n| --- | --- | --- | --- |\n"]
     for metric in METRICS:
         ends = ANSWER_KINDS if metric.scope == ANSWER_SCOPE else ("",)
@@ -322,28 +343,30 @@ def metrics_page():
     return _TABLE.sub(lambda found: found[1] + "".join(rows) + found[2], text)
 
 
-def flat_schema():
-    """The schema of a config without references, of which Snakemake's workflow catalogue makes a
-    table.
+def flat_schema() -> str:
+    """Make the schema of a config without references, from which Snakemake's workflow catalogue makes
+    a table.
     """
     schema = json.loads(json_schema())
     definitions = schema.pop("$defs")
     return "# written by docs/make/reference.py; edit the code instead\n" + yaml.safe_dump(
-        _flat(schema, definitions), sort_keys=False, allow_unicode=True, width=120
+        _flatten_schema(schema, definitions), sort_keys=False, allow_unicode=True, width=120
     )
 
 
-def _flat(schema, definitions):
-    """A schema with what it refers to in its place, and of alternatives only their types."""
+def _flatten_schema(schema: dict, definitions: dict) -> dict:
+    """Replace references in a schema by what they refer to, and alternatives by their types."""
     if "$ref" in schema:
         name = schema["$ref"].rsplit("/", 1)[-1]
         schema = definitions[name] | {key: schema[key] for key in schema if key != "$ref"}
     flat = {key: schema[key] for key in schema if key not in ("anyOf", "items", "title")}
     for key in ("properties", "patternProperties"):
         if key in flat:
-            flat[key] = {name: _flat(each, definitions) for name, each in flat[key].items()}
+            flat[key] = {
+                name: _flatten_schema(each, definitions) for name, each in flat[key].items()
+            }
     if "anyOf" in schema:
-        types = [_flat(each, definitions)["type"] for each in schema["anyOf"]]
+        types = [_flatten_schema(each, definitions)["type"] for each in schema["anyOf"]]
         flat["type"] = list(dict.fromkeys(types))
     return flat
 

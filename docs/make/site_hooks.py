@@ -18,7 +18,8 @@ from mkdocs.utils import get_relative_url
 
 ROOT = Path(__file__).parents[2]
 SOURCES = "source"
-_BARS, _LOW = "&#x02016;|&#x0007C;", 'stretchy="false" lspace="0.1em" rspace="0.1em"'
+_BARS = "&#x02016;|&#x0007C;"
+_LOW_BAR = 'stretchy="false" lspace="0.1em" rspace="0.1em"'
 _SHIM = "https://unpkg.com/iframe-worker/shim"
 
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?(?=\))")
@@ -35,14 +36,14 @@ _LANGUAGES = {
 }
 
 
-def links_of(text):
-    """Targets of the relative links of a page, except those in code."""
+def find_links(text: str) -> list[str]:
+    """Return the targets of the relative links of a page, except those in code."""
     prose = re.sub(r"^(```|~~~).*?^\1", "", text, flags=re.DOTALL | re.MULTILINE)
     return [match.group(1) for match in _LINK.finditer(re.sub(r"`[^`\n]*`", "", prose))]
 
 
-def outside(page, target):
-    """Path in the repository that a link on a page below docs leads to; None if that is a page."""
+def find_source_path(page: str, target: str) -> str | None:
+    """Return the path in the repository of a link on a page below docs; None if it is a page."""
     path = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page), target))
     if path.startswith("docs/") and not path.endswith(".py"):
         return None
@@ -55,23 +56,29 @@ def on_files(files, config):
     files.append(File.generated(config, "reference/python.md", content=classes))
     wanted = set()
     for file in files.documentation_pages():
-        wanted |= {
-            path for link in links_of(file.content_string) if (path := outside(file.src_uri, link))
-        }
+        for link in find_links(file.content_string):
+            path = find_source_path(file.src_uri, link)
+            if path is not None:
+                wanted.add(path)
     for path in sorted(wanted):
         if (ROOT / path).exists():
             files.append(File.generated(config, f"{SOURCES}/{path}.md", content=_source_page(path)))
     return files
 
 
-def _source_page(path):
+def _source_page(path: str) -> str:
+    """Make the page of a file or folder of the repository."""
     file = ROOT / path
-    head = f"---\ntitle: {file.name}\nsearch: {{exclude: true}}\nhide: [navigation]\n---\n\n# {path}\n\n"
+    head = (
+        f"---\ntitle: {file.name}\nsearch: {{exclude: true}}\nhide: [navigation]\n---\n\n"
+        f"# {path}\n\n"
+    )
     if file.is_dir():
-        names = sorted(
-            each.name + "/" * each.is_dir() for each in file.iterdir() if each.name[0] not in "._"
-        )
-        return head + "".join(f"* `{name}`\n" for name in names)
+        names = []
+        for each in file.iterdir():
+            if each.name[0] not in "._":
+                names.append(f"{each.name}/" if each.is_dir() else each.name)
+        return head + "".join([f"* `{name}`\n" for name in sorted(names)])
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".md":
         # its own links lead to files without a page
@@ -82,15 +89,15 @@ def _source_page(path):
 def on_page_markdown(markdown, page, config, files):
     """Redirect links to files of the repository to their pages."""
 
-    def relinked(match):
-        path = outside(page.file.src_uri, match.group(1))
+    def redirect(match: re.Match) -> str:
+        path = find_source_path(page.file.src_uri, match.group(1))
         if path is None:
             return match.group(0)
         return posixpath.relpath(
             f"{SOURCES}/{path}.md", posixpath.dirname(page.file.src_uri) or "."
         )
 
-    return _LINK.sub(relinked, markdown)
+    return _LINK.sub(redirect, markdown)
 
 
 def on_page_content(content, page, config, files):
@@ -103,10 +110,11 @@ def on_post_page(output, page, config):
     return output.replace(_SHIM, get_relative_url("worker.js", page.url))
 
 
-def _mathml(match):
+def _mathml(match: re.Match) -> str:
+    """Convert the equation of a match."""
     latex = html.unescape(match.group(2)).strip()
     block = match.group(1) == "div"
     written = convert(latex[2:-2].strip(), display="block" if block else "inline")
     # bars stretch only where the equation says so, with left and right
-    written = re.sub(f"<mo>({_BARS})</mo>", rf"<mo {_LOW}>\1</mo>", written)
+    written = re.sub(f"<mo>({_BARS})</mo>", rf"<mo {_LOW_BAR}>\1</mo>", written)
     return f'<div class="equation">{written}</div>' if block else written

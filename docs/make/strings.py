@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ENDINGS = {"src": (".py", ".j2", ".js"), "workflow": (".smk", ".rst")}
+ENDINGS_BY_FOLDER = {"src": (".py", ".j2", ".js"), "workflow": (".smk", ".rst")}
 TWO_WORDS = re.compile(r"[^\W\d_]{2,}[,;:.!?)'\"]* +[('\"{]*[^\W_]")
 LITERAL = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`")
 
@@ -62,11 +62,12 @@ class Texts(HTMLParser):
         self.strings.append((self.getpos()[0], data))
 
 
-def strings_of(path):
-    """Lines and texts of the strings of a file."""
+def find_strings(path: Path) -> list[tuple[int, str]]:
+    """Find the strings of a file: lines and texts."""
     text = path.read_text(encoding="utf-8")
     if path.suffix in (".py", ".j2"):
-        return (Literals if path.suffix == ".py" else Texts)(text).strings
+        parser = Literals(text) if path.suffix == ".py" else Texts(text)
+        return parser.strings
     strings = []
     for number, line in enumerate(text.splitlines(), 1):
         texts = [line] if path.suffix == ".rst" else LITERAL.findall(line)
@@ -74,8 +75,10 @@ def strings_of(path):
     return strings
 
 
-for folder, endings in ENDINGS.items():
+for folder, endings in ENDINGS_BY_FOLDER.items():
     for path in sorted((ROOT / folder).rglob("*.*")):
-        for line, text in strings_of(path) if path.suffix in endings else ():
+        if path.suffix not in endings:
+            continue
+        for line, text in find_strings(path):
             if TWO_WORDS.search(text):
                 print(f"{path.relative_to(ROOT)}:{line}: {' '.join(text.split())}")

@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
-from compare import Comparison, compare, main, objectives, peers_table, sample_precision, summarize
+from compare import (
+    Comparison,
+    compare,
+    compute_objectives,
+    main,
+    peers_table,
+    sample_precision,
+    summarize,
+)
 from peers.registry import OWN, Method, find_method
 from tables import NOT_INSTALLED
 
@@ -52,12 +60,12 @@ def test_a_method_that_fails_says_why_and_stops_nothing(small_dataset, monkeypat
 
 def test_trees_train_on_the_sample_or_on_all_labels(small_dataset) -> None:
     tree = find_method("omikuji parabel")
-    assert len(Comparison(small_dataset, n_labels=4).labels_of(tree)) == 4
-    assert Comparison(small_dataset, 4, trees_on_all=True).labels_of(tree).tolist() == list(
+    assert len(Comparison(small_dataset, n_labels=4).select_labels(tree)) == 4
+    assert Comparison(small_dataset, 4, trees_on_all=True).select_labels(tree).tolist() == list(
         range(11)
     )
-    assert len(Comparison(small_dataset, 4, trees_on_all=True).labels_of(OWN)) == 4
-    assert len(Comparison(small_dataset, None).labels_of(OWN)) == 11
+    assert len(Comparison(small_dataset, 4, trees_on_all=True).select_labels(OWN)) == 4
+    assert len(Comparison(small_dataset, None).select_labels(OWN)) == 11
 
 
 def test_precision_counts_sampled_labels_and_their_instances_only() -> None:
@@ -77,7 +85,7 @@ def test_objectives_equal_the_naive_ones() -> None:
     X = rng.random((30, 7))
     W = rng.normal(size=(40, 7))
     Y = rng.random((40, 30)) < 0.3
-    ours = objectives(
+    ours = compute_objectives(
         from_scipy(X), from_scipy(sp.csr_array(Y.astype(float))), from_scipy(W), C=0.7
     )
     X = np.float32(X).astype(float)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from compare import objectives
+from compare import compute_objectives
 from peers import blas
 from peers.interface import Problem, as_matrix
 from peers.registry import METHODS, find_method
@@ -52,7 +52,7 @@ def test_one_vs_all_peers_reach_the_same_optimum(name, small_dataset, tmp_path) 
     own = trained("ovaflow", small_dataset, tmp_path / "own").weights()
     positives = select_rows(small_dataset.positives, LABELS)
     theirs, ours = (
-        objectives(small_dataset.train.X, positives, one, 1.0) for one in (weights, own)
+        compute_objectives(small_dataset.train.X, positives, one, 1.0) for one in (weights, own)
     )
     # PECOS and the dual solvers stop at their own, looser tolerance
     assert ours == pytest.approx(theirs, rel=2e-3 if "primal" in name else 3e-2)
