@@ -1,4 +1,4 @@
-"""Write a dataset.h5 of random texts as large as a public one, to measure training without the data.
+"""Write a dataset.h5 of random texts as large as a public one, to measure its training.
 
 ``python docs/synthetic_dataset.py wikilshtc-325k dataset.h5``. Labels have Zipf's frequencies and
 eight words of their own, of which each instance of the label has four; the other words of an

@@ -116,7 +116,8 @@ def commands_page() -> str:
         + _GENERATED_NOTE
         + "Every step of the pipeline is a subcommand of `ovaflow` and also works without "
         "Snakemake: files in, files out. The exit status is 0 on success, 2 if the input is wrong "
-        "(one line says where, what, and what to do), 1 if something else failed, 130 after Ctrl-C, of a run 143 after SIGTERM. "
+        "(one line says where, what, and what to do), 1 if something else failed, 130 after "
+        "Ctrl-C, of a run 143 after SIGTERM. "
         "Options that are settings are described with the [config](config.md); "
         "`ovaflow COMMAND --help` prints all.\n"
     ]
@@ -344,8 +345,8 @@ def metrics_page() -> str:
 
 
 def flat_schema() -> str:
-    """Make the schema of a config without references, from which Snakemake's workflow catalogue makes
-    a table.
+    """Make the schema of a config without references, for the table in Snakemake's workflow
+    catalogue.
     """
     schema = json.loads(json_schema())
     definitions = schema.pop("$defs")

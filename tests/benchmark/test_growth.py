@@ -17,11 +17,9 @@ def test_each_part_is_measured_with_both_solvers(small_dataset, tmp_path) -> Non
         "d = 5, d = 10, d = 20, d = 40",
         "l = 1, l = 2, l = 4, l = 8",
     ):
-        assert all(
-            f"{size}, {solver}" in done.output
-            for size in sizes.split(", ")
-            for solver in ("fast", "plain")
-        )
+        for size in sizes.split(", "):
+            assert f"{size}, fast" in done.output
+            assert f"{size}, plain" in done.output
     assert "fast: CPU time of a label grows as n^" in done.output
     assert figure.stat().st_size > 1000
 

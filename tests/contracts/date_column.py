@@ -13,7 +13,7 @@ class YearColumn(NumberColumn):
         return [f"{self.name} (year)", *super().features[1:]]
 
 
-def year_of(content):
+def parse_year(content) -> float:
     year = parse_time(content)
     return nan if year is None else year
 
@@ -27,7 +27,7 @@ COLUMN_KINDS.append(
         setting="date_columns",
         sentence="column of dates, or several, that are features beside the text",
         plural="dates",
-        read=year_of,
+        read=parse_year,
         missing=nan,
         describe=describe_years,
         features=YearColumn,

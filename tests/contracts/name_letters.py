@@ -9,7 +9,7 @@ from ovaflow.reranking.evidence.kind import Evidence, Wording
 
 @dataclass(frozen=True)
 class LettersOfName(Evidence):
-    """How many letters the name of a candidate has, and whether these are many for this text."""
+    """Number of letters of a candidate's name, and its distance from the mean for the text."""
 
     name = "letters of the name"
     columns = ("number of letters", "letters above the mean")

@@ -16,7 +16,7 @@ from ovaflow.training.evenly_divided import EvenlyDividedMethod
 
 
 class Centroids(Section):
-    """How centroids are computed: what configs, the command line and classifiers set."""
+    """Settings of centroids in configs, on the command line and of classifiers."""
 
     smallest: float = setting(0.01, "drop weights smaller than this", ge=0)
 
@@ -41,7 +41,10 @@ class CentroidModel(OneVsAll):
 
     @classmethod
     def what_scores_are(cls, settings):
-        return "A score is the cosine between an instance and the mean of the label’s training instances."
+        return (
+            "A score is the cosine between an instance and the mean of the label’s training "
+            "instances."
+        )
 
 
 class NearestCentroid(EvenlyDividedMethod):
@@ -51,7 +54,7 @@ class NearestCentroid(EvenlyDividedMethod):
     shard = CentroidShard
 
     def train(self, dataset, numbers, settings, threads=1, title="train", parts=None):
-        """w_j = sum of the positives of j, over its length."""
+        """Compute w_j, the sum of the positives of j over its length."""
         parts = parts or Parts()
         X = dataset.train.X.to_scipy()
         positives = dataset.positives.to_scipy()
@@ -70,9 +73,8 @@ class NearestCentroid(EvenlyDividedMethod):
                 parts.keep(label, **done[label])
         rows = [done[label] for label in numbers]
         ends = np.cumsum([0, *(len(row["data"]) for row in rows)])
-        data, indices = (
-            np.concatenate([row[name] for row in rows] or [[]]) for name in ("data", "indices")
-        )
+        data = np.concatenate([row["data"] for row in rows] or [[]])
+        indices = np.concatenate([row["indices"] for row in rows] or [[]])
         weights = sp.csr_array((data, indices, ends), (len(rows), dataset.n_features))
         return CentroidShard(
             np.array(numbers, np.int64), from_scipy(weights), parts.core_seconds, read_peak_rss()

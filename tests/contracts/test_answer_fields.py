@@ -17,7 +17,9 @@ from ovaflow.prediction import answer
 
 
 class LongerAnswer(answer.Answer):
-    letters: Annotated[int, answer.TableColumn("letters")] = answer.Field(description="Letters of its labels' names.")
+    letters: Annotated[int, answer.TableColumn("letters")] = answer.Field(
+        description="Letters of its labels' names."
+    )
 
     @classmethod
     def with_quality(cls, quality, labels, **fields):
@@ -72,7 +74,7 @@ def test_a_new_field_is_everywhere(finished, tmp_path) -> None:
 
 
 def test_an_answer_is_its_own_json(finished) -> None:
-    """Other programs can read lines of JSON Lines, and answers of the service, as the same model."""
+    """Other programs can read JSON Lines, and answers of the service, as the same model."""
     [answer] = Predictor.open(finished["model"]).answer(["both"], top_k=3)
     line = json.dumps(answer.as_json())
     assert Answer.model_validate_json(line).as_json() == answer.as_json()

@@ -1,5 +1,6 @@
-"""What every artifact keeps: its fields there and back, and what it was made from. A new one is ten
-lines.
+"""Contract of every artifact: its fields there and back, and what it was made from.
+
+A new one is ten lines.
 """
 
 import importlib
@@ -153,6 +154,9 @@ def test_a_new_artifact_is_its_fields(tmp_path) -> None:
 def test_a_flipped_bit_of_a_new_artifact_is_found(tmp_path) -> None:
     THING.write(path := tmp_path / "thing.h5")
     flip_bit(path, find_array_offset(path, "pair/left"))
-    damage = r"damaged \(values of /pair/left do not match their checksum\); delete it and make it again$"
+    damage = (
+        r"damaged \(values of /pair/left do not match their checksum\); delete it and make "
+        r"it again$"
+    )
     with pytest.raises(InputError, match=damage):
         Thing.open(path)

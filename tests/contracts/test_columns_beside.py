@@ -38,7 +38,7 @@ def ovaflow(tmp_path_factory):
     places = os.pathsep.join([str(folder), str(COLUMN.parent)])
 
     def run(*words):
-        command = [sys.executable, "-m", "ovaflow", *map(str, words)]
+        command = [sys.executable, "-m", "ovaflow", *[str(word) for word in words]]
         done = subprocess.run(
             command,
             cwd=folder,
@@ -74,7 +74,7 @@ def ovaflow(tmp_path_factory):
     return run
 
 
-def features_of(path):
+def read_column_features(path) -> dict:
     with h5py.File(path) as file:
         return json.loads(file.attrs["parameters"])["columns"]
 
@@ -89,7 +89,7 @@ def test_it_is_a_setting_and_what_was_read_is_shown(ovaflow) -> None:
 def test_training_and_held_out_parts_have_its_features(ovaflow) -> None:
     ovaflow("hold-out", "dataset.h5", "--fraction=0.3", "--output=held.h5")
     for path in ("dataset.h5", "held.h5"):
-        [column] = features_of(ovaflow.folder / path)["dates"]
+        [column] = read_column_features(ovaflow.folder / path)["dates"]
         assert (column["name"], int(column["least"])) == ("published", 1950)
 
 
@@ -106,7 +106,8 @@ def test_files_of_tables_are_predicted_by_it(ovaflow, kind) -> None:
     name = f"new.{kind}"
     WRITERS[kind](ovaflow.folder / name)
     ovaflow("predict", "model.h5", name, "--top-k=1", "--output=answers.jsonl")
-    answers = map(json.loads, (ovaflow.folder / "answers.jsonl").read_text().splitlines())
+    lines = (ovaflow.folder / "answers.jsonl").read_text().splitlines()
+    answers = [json.loads(line) for line in lines]
     assert [answer["labels"][0]["name"] for answer in answers] == ["new", "old", "new", "old"]
 
 

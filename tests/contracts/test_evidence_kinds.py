@@ -3,6 +3,7 @@ kind needs.
 """
 
 import json
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -30,7 +31,10 @@ from ovaflow.serving.served_model import open_served_model
 from ovaflow.storage.artifact import stored_names
 
 DOCS = Path(__file__).parents[2] / "docs"
-RERANK = "rerank {model} --dataset={dataset} --held-out={held} --predictions={held_predictions} --output={reranker}"
+RERANK = (
+    "rerank {model} --dataset={dataset} --held-out={held} --predictions={held_predictions} "
+    "--output={reranker}"
+)
 PREDICT = "predict {model} --dataset={dataset} --reranker={reranker} --output={predictions}"
 RELIABILITY = (
     "reliability {predictions} --dataset={dataset} --reranker={reranker} --output={reliability}"
@@ -155,7 +159,7 @@ def test_names_of_kinds_columns_and_arrays_are_different() -> None:
     for names in (
         [kind.name for kind in KINDS],
         list_columns(KINDS),
-        [name for kind in KINDS for name in stored_names(kind)],
+        list(chain.from_iterable(stored_names(kind) for kind in KINDS)),
         [words.position for _, words in find_explained_kinds(KINDS)],
     ):
         assert len(set(names)) == len(names)

@@ -1,4 +1,4 @@
-"""What every method keeps, those of ovaflow and nearest_centroid.py, which stands for one of
+"""Contract of every method, those of ovaflow and nearest_centroid.py, which stands for one of
 another package.
 """
 
@@ -62,9 +62,8 @@ def test_the_model_has_the_same_bytes_for_any_shards_and_threads(
     for number in range(3):
         trained.shard(number, "--threads=2")
     assert trained.merge().read_bytes() == whole.read_bytes()
-    ours, theirs = (
-        Training.open(path.with_name("training.h5")) for path in (tmp_path / "model.h5", whole)
-    )
+    ours = Training.open(tmp_path / "training.h5")
+    theirs = Training.open(whole.with_name("training.h5"))
     assert (ours.shards, theirs.shards) == (3, 1)
     assert ours.parameters == theirs.parameters
     assert not list(tmp_path.glob("*.parts"))
@@ -143,14 +142,15 @@ def test_an_estimate_is_near_or_refused(method, finished, capfd) -> None:
         assert main(["estimate", str(finished["dataset"]), f"--method={method}"]) == 2
         assert "no sample" in capfd.readouterr().err
         return
-    settings = settings_of(known)
+    settings = make_settings(known)
     sample = known.sample(finished["dataset"], settings, {})
-    model = known.train_model(dataset, settings_of(known, "train-shard"), 1)
+    model = known.train_model(dataset, make_settings(known, "train-shard"), 1)
     assert sample.weights == pytest.approx(model.nonzeros, rel=0.3)
     assert 0 < sample.solved <= sample.of
 
 
-def settings_of(known, step="estimate"):
+def make_settings(known, step="estimate"):
+    """Make the settings of a step of a method."""
     model = import_reference(known.reads(step).model)
     return model.model_validate({"trees": 6} if "trees" in model.model_fields else {})
 
@@ -209,7 +209,8 @@ def test_answers_for_test_instances_are_those_of_the_test_set(whole, finished, t
 
 def test_a_classifier_has_a_name_and_settings(finished) -> None:
     data = open_dataset(finished["dataset"])
-    X, Y = (matrix.to_scipy()[: data.n_documents] for matrix in (data.train.X, data.train.Y))
+    X = data.train.X.to_scipy()[: data.n_documents]
+    Y = data.train.Y.to_scipy()[: data.n_documents]
     fitted = NearestCentroidClassifier(smallest=0.0, bias=0.0).fit(X[:, :-1], Y)
     theirs = cosine_similarity(X[:50, :-1], Y.T @ X[:, :-1])
     np.testing.assert_allclose(fitted.decision_function(X[:50, :-1]), theirs, atol=1e-5)

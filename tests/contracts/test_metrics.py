@@ -60,7 +60,10 @@ def folder(finished, tmp_path_factory):
     """A finished run, measured again with the new metric."""
     METRICS.append(NEW)
     folder = finished.copy(tmp_path_factory.mktemp("metrics") / "tiny")
-    evaluate = "evaluate {predictions} --dataset={dataset} --model={model} --training={training} --output={metrics}"
+    evaluate = (
+        "evaluate {predictions} --dataset={dataset} --model={model} "
+        "--training={training} --output={metrics}"
+    )
     ovaflow(*folder.words(evaluate))
     yield folder
     METRICS.remove(NEW)

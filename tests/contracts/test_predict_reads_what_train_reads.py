@@ -1,5 +1,6 @@
-"""What a model was trained on is read again by ``predict`` without an option: the same features and
-ids, in order.
+"""Columns that a model was trained on are read again by ``predict`` without an option.
+
+Features and ids are the same, in order.
 
 The files that people have, in tests/reading/test_cases.py, are held to the same.
 """

@@ -1,4 +1,4 @@
-"""What can be asked through one door can be asked through every door, and the answers are the same."""
+"""Questions that one interface takes are taken by all, and the answers are the same."""
 
 import json
 import subprocess
@@ -48,8 +48,8 @@ def predictor(model):
     return Predictor.open(model)
 
 
-def entry_of(answer):
-    """An answer as numbers that doors round alike."""
+def plain_answer(answer):
+    """Return an answer as numbers that all interfaces round alike."""
     shares = answer.quality.precision, answer.quality.recall
     labels = []
     quality = [None if np.isnan(share) else round(float(share), 4) for share in shares]
@@ -60,47 +60,52 @@ def entry_of(answer):
     return labels, quality
 
 
-def of_json(entry):
-    names = "id", "name", "score", "probability"
+def parse_entry(entry):
+    """Return an answer in JSON as :func:`plain_answer` does."""
+    names = ("id", "name", "score", "probability")
     quality = [entry["expected_precision"], entry["expected_recall"]]
-    return [tuple(map(label.get, names)) for label in entry["labels"]], quality
+    labels = []
+    for label in entry["labels"]:
+        labels.append(tuple([label.get(name) for name in names]))
+    return labels, quality
 
 
 @pytest.fixture(scope="module", params=QUESTIONS)
 def asked(request, predictor):
     """A question, and the answers in Python."""
     question = QUESTIONS[request.param]
-    return question, [entry_of(each) for each in predictor.answer(TEXTS, **question)]
+    return question, [plain_answer(each) for each in predictor.answer(TEXTS, **question)]
 
 
 def test_fields_in_python_are_those_of_the_question(predictor, asked) -> None:
     question, theirs = asked
     X = predictor.from_texts(TEXTS)
-    assert [entry_of(each) for each in predictor.answer(X, Question(**question))] == theirs
+    assert [plain_answer(each) for each in predictor.answer(X, Question(**question))] == theirs
 
 
 def test_the_command_line(model, asked, tmp_path) -> None:
     question, theirs = asked
     texts = [f"--text={text}" for text in TEXTS]
     ovaflow("predict", model, *texts, *format_options(question), f"--output={tmp_path / 'a.jsonl'}")
-    assert list(map(of_json, read_answers(tmp_path / "a.jsonl"))) == theirs
+    ours = [parse_entry(entry) for entry in read_answers(tmp_path / "a.jsonl")]
+    assert ours == theirs
 
 
 def test_http(service, asked) -> None:
     question, theirs = asked
     answer = service.answer("/predict", {"texts": TEXTS, **question})
-    assert list(map(of_json, answer["predictions"])) == theirs
+    assert [parse_entry(entry) for entry in answer["predictions"]] == theirs
 
 
-OF_ANNIF = {"top_k": "limit", "min_probability": "threshold", "language": "language"}
-"""What Annif's interface has a name for."""
+ANNIF_NAMES = {"top_k": "limit", "min_probability": "threshold", "language": "language"}
+"""Names of fields in Annif's interface."""
 
 
 def test_annif(service, model, asked) -> None:
     question, theirs = asked
-    if not question.keys() <= OF_ANNIF.keys():
+    if not question.keys() <= ANNIF_NAMES.keys():
         pytest.skip("Annif's interface has no such question")
-    form = {OF_ANNIF[name]: value for name, value in {"top_k": 5, **question}.items()}
+    form = {ANNIF_NAMES[name]: value for name, value in {"top_k": 5, **question}.items()}
     project = service.answer("/v1/projects")["projects"][0]["project_id"]
     results = service.answer(
         f"/v1/projects/{project}/suggest", urlencode({"text": TEXTS[0], **form})
@@ -111,10 +116,8 @@ def test_annif(service, model, asked) -> None:
 
 
 def test_labels_that_are_not_asked_for_are_not_missing(predictor) -> None:
-    few, many = (
-        next(predictor.answer(TEXTS[:1], top_k=2, include=each))
-        for each in (["topic 1", "topic 3"], [])
-    )
+    few = next(predictor.answer(TEXTS[:1], top_k=2, include=["topic 1", "topic 3"]))
+    many = next(predictor.answer(TEXTS[:1], top_k=2, include=[]))
     assert few.quality.recall == 1
     assert many.quality.recall < 0.99
 
@@ -143,7 +146,7 @@ question.Question = LongerQuestion
 
 
 def test_a_new_field_is_everywhere(model, tmp_path) -> None:
-    """A field of five lines: on the command line, over HTTP and in its description, and in Python."""
+    """A field of five lines is on the command line, in HTTP and its description, and in Python."""
     (tmp_path / "longer.py").write_text(NEW)
     code = f"""
 import json
@@ -155,11 +158,14 @@ from ovaflow.serving.schemas import make_request_models
 from ovaflow.serving.served_model import open_served_model
 
 model, asked = {str(model)!r}, {{"top_k": 14, "longest_name": 6}}
-answers = [[label.name for label in answer.labels] for answer in Predictor.open(model).answer(["both"], **asked)]
+answers = []
+for answer in Predictor.open(model).answer(["both"], **asked):
+    answers.append([label.name for label in answer.labels])
 request, _ = make_request_models(SimpleNamespace(max_text=99, max_top_k=20, max_batch=1))
 served = open_served_model(model).predict(request.model_validate({{"text": "both"}} | asked))
 answers.append([label["name"] for label in served["predictions"][0]["labels"]])
-assert main(["predict", model, "--text=both", "--top-k=14", "--longest-name=6", "--output-format=jsonl"]) == 0
+options = ["--top-k=14", "--longest-name=6", "--output-format=jsonl"]
+assert main(["predict", model, "--text=both", *options]) == 0
 print(json.dumps([answers, request.model_json_schema()["properties"]["longest_name"]]))
 assert main(["predict", "--help"]) == 0
 """

@@ -36,18 +36,18 @@ _VARYING = re.compile("seconds|rss_bytes|checksum|xxh3|inputs|version|threads")
 _CHECKSUM = re.compile(r"[0-9a-f]{32}")
 
 
-def leaves_of(value, name=""):
-    """Numbers and texts of nested JSON, by the names on the way to them, without places in lists."""
+def flatten_json(value, name=""):
+    """Yield numbers and texts of nested JSON by their paths, without positions in lists."""
     if isinstance(value, dict | list):
-        items = value.items() if isinstance(value, dict) else (("", each) for each in value)
+        items = value.items() if isinstance(value, dict) else [("", each) for each in value]
         for key, each in items:
-            yield from leaves_of(each, f"{name}/{key}" if key else name)
+            yield from flatten_json(each, f"{name}/{key}" if key else name)
     elif not _VARYING.search(name) and not _CHECKSUM.search(str(value)):
         yield name, value
 
 
-def values_of(path):
-    """Arrays and texts of an artifact by name."""
+def read_values(path):
+    """Read arrays and texts of an artifact by name."""
     values = {}
     if path.suffix == ".h5":
 
@@ -61,20 +61,19 @@ def values_of(path):
         with h5py.File(path) as file:
             add("", file)
             file.visititems(add)
-        leaves = leaves_of(json.loads(values.pop(".parameters")))
+        leaves = flatten_json(json.loads(values.pop(".parameters")))
     elif path.suffix == ".json":
-        leaves = leaves_of(json.loads(path.read_text(encoding="utf-8")))
+        leaves = flatten_json(json.loads(path.read_text(encoding="utf-8")))
     else:
-        leaves = [
-            ("", float(word)) for word in re.findall(r"[\d.]+", path.read_text().rpartition("#")[0])
-        ]
+        numbers = re.findall(r"[\d.]+", path.read_text().rpartition("#")[0])
+        leaves = [("", float(number)) for number in numbers]
     for name, value in leaves:
         values.setdefault(f"said{name}", []).append(value)
     return values
 
 
-def summary_of(values):
-    """Size of an array, its sum and the sum of its absolute values; of texts a checksum."""
+def summarize(values):
+    """Summarize an array by size, sum and sum of absolute values, texts by size and checksum."""
     array = np.asarray(values)
     if array.dtype.kind not in "biuf" or array.dtype == np.uint8:
         return [array.size, crc32(repr(array.tolist()).encode())]
@@ -83,7 +82,7 @@ def summary_of(values):
 
 
 def is_as_recorded(ours, theirs):
-    """Whether sums differ by no more than the tolerance, of all absolute values."""
+    """Return whether sums differ by no more than the tolerance, of all absolute values."""
     if len(ours) < 3 or len(theirs) < 3:
         return ours == theirs
     return ours[0] == theirs[0] and np.allclose(
@@ -91,28 +90,29 @@ def is_as_recorded(ours, theirs):
     )
 
 
-def results_of(finished, command):
-    return {
-        f"{name} {key}": summary_of(values)
-        for name in OUTPUT_OPTION.findall(command)
-        for key, values in sorted(values_of(finished[name]).items())
-    }
+def summarize_results(finished, command):
+    """Summarize all outputs of a command."""
+    results = {}
+    for name in OUTPUT_OPTION.findall(command):
+        for key, values in sorted(read_values(finished[name]).items()):
+            results[f"{name} {key}"] = summarize(values)
+    return results
 
 
-def step_of(command):
+def find_step(command):
     return command.split()[0]
 
 
-def revision_of(command):
-    step = step_of(command)
+def find_revision(command):
+    step = find_step(command)
     named = re.search(r"--method=(\S+)", command)
     revisions = find_method(named[1] if named else ONE_VS_ALL).revisions
     return revisions.get(step, all_steps()[step].revision)
 
 
 def is_solved(command):
-    """Whether a command runs the solver of one-vs-all problems, as all but trees do."""
-    return step_of(command) in ("root", "train-shard") and "--method=fastxml" not in command
+    """Return whether a command runs the solver of one-vs-all problems, as all but trees do."""
+    return find_step(command) in ("root", "train-shard") and "--method=fastxml" not in command
 
 
 PREPARED = "prepare --format=csv --train={records} --label-separator=| --output={dataset}"
@@ -121,7 +121,7 @@ FURTHER = [
     "join-folds {metrics} {metrics} --model={model} --output={folds}",
 ]
 ENTRIES = {
-    f"{step_of(command)} {OUTPUT_OPTION.search(command)[1]}": command
+    f"{find_step(command)} {OUTPUT_OPTION.search(command)[1]}": command
     for command in [PREPARED, *COMMANDS, *FURTHER]
     if OUTPUT_OPTION.search(command)
 }
@@ -146,14 +146,15 @@ def write_centroids(path, dataset) -> None:
 def unsolved(finished, tmp_path_factory):
     """A finished run whose weights no solver made, and all that follows from them."""
     folder = finished.copy(tmp_path_factory.mktemp("unsolved") / "run")
-    dataset, held = (open_dataset(folder[name]) for name in ("dataset", "held"))
+    dataset = open_dataset(folder["dataset"])
+    held = open_dataset(folder["held"])
     projected = Projected.open(folder["projected"]).dataset
     datasets = {"shard0": dataset, "shard1": dataset, "held_shard": held, "decoder": projected}
     for name, trained_on in datasets.items():
         write_centroids(folder[name], trained_on)
     made = set(datasets)
     for command in [*COMMANDS, *FURTHER]:
-        if step_of(command) == "hold-out-fold" or (
+        if find_step(command) == "hold-out-fold" or (
             made & {*list_inputs(command)} and not is_solved(command)
         ):
             ovaflow(*folder.words(command))
@@ -172,7 +173,10 @@ def recorded(finished, unsolved):
             entries = recorded.setdefault(place, {})
             for key in keys:
                 command = ENTRIES[key]
-                new = {"revision": revision_of(command), "results": results_of(folder, command)}
+                new = {
+                    "revision": find_revision(command),
+                    "results": summarize_results(folder, command),
+                }
                 entries.setdefault(key, new)
         text = json.dumps(recorded, indent=1)
         RECORDED.write_text(
@@ -183,14 +187,16 @@ def recorded(finished, unsolved):
 
 
 def require_as_recorded(folder, key, theirs) -> None:
-    ours = results_of(folder, ENTRIES[key])
+    ours = summarize_results(folder, ENTRIES[key])
     assert ours.keys() == theirs["results"].keys()
     other = {
         name: (ours[name], old)
         for name, old in theirs["results"].items()
         if not is_as_recorded(ours[name], old)
     }
-    assert not other, f"raise the revision of {step_of(ENTRIES[key])}, and record its results anew"
+    assert not other, (
+        f"raise the revision of {find_step(ENTRIES[key])}, and record its results anew"
+    )
 
 
 @pytest.mark.parametrize("key", EVERYWHERE)
@@ -206,19 +212,18 @@ def test_results_of_the_solver_are_those_of_the_revision(finished, recorded, key
 
 
 def test_results_are_recorded_for_the_revisions_of_today(recorded) -> None:
-    former = [
-        f"{place}: {key}"
-        for place, entries in recorded.items()
-        for key, entry in entries.items()
-        if key not in ENTRIES or entry["revision"] != revision_of(ENTRIES[key])
-    ]
+    former = []
+    for place, entries in recorded.items():
+        for key, entry in entries.items():
+            if key not in ENTRIES or entry["revision"] != find_revision(ENTRIES[key]):
+                former.append(f"{place}: {key}")
     assert not former, f"delete these entries of revisions.json, then record: {', '.join(former)}"
 
 
 def test_a_change_of_one_hundredth_is_found(finished) -> None:
     for name in ("model", "predictions", "metrics"):
-        values = values_of(finished[name])
+        values = read_values(finished[name])
         for key, theirs in values.items():
             array = np.asarray(theirs)
             if array.dtype.kind == "f" and np.abs(array[np.isfinite(array)]).sum():
-                assert not is_as_recorded(summary_of(array * 1.01), summary_of(theirs)), (name, key)
+                assert not is_as_recorded(summarize(array * 1.01), summarize(theirs)), (name, key)

@@ -1,4 +1,4 @@
-"""A section of the report is there where its files are, and not elsewhere; a new one is one file."""
+"""A section of the report is shown if its files exist; a new section is one file."""
 
 import pytest
 from commands import ovaflow
@@ -20,15 +20,15 @@ def folder(finished, tmp_path):
     return finished.copy(tmp_path / "tiny")
 
 
-def page_of(folder):
+def read_page(folder):
     return render_page(gather_results([folder.path / "msi"]))
 
 
 @pytest.mark.parametrize("key", FILES)
 def test_a_section_is_where_its_file_is(folder, key) -> None:
-    (section,) = (each for each in SECTIONS if each.key == key)
+    [section] = [each for each in SECTIONS if each.key == key]
     for there in (True, False):
-        page = page_of(folder)
+        page = read_page(folder)
         assert (f'id="tiny.{key}"' in page) == there
         assert (f"<h3>{section.title}</h3>" in page) == there
         (folder.path / "msi" / FILES[key]).unlink(missing_ok=True)
@@ -59,9 +59,9 @@ def notes():
 
 
 def test_a_new_section(folder, notes) -> None:
-    assert "Notes" not in page_of(folder)
+    assert "Notes" not in read_page(folder)
     (folder.path / "msi" / "notes.txt").write_text("for <b>the board</b>")
-    page = page_of(folder)
+    page = read_page(folder)
     assert "<p><bdi>msi</bdi>: for &lt;b&gt;the board&lt;/b&gt;</p>" in page
     assert 'href="#tiny.notes"' in page
 

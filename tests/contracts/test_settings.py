@@ -1,6 +1,4 @@
-"""Where a setting matters, and what null stands for, is said on its field: a new one is found
-wherever it is told.
-"""
+"""The scope of a setting and the meaning of null are defined on its field, and shown everywhere."""
 
 import importlib.util
 from pathlib import Path

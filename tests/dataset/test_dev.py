@@ -12,7 +12,8 @@ FILES = "--format=csv --min-df=1 --max-df=1.0 --train="
 ROWS = {"train": range(80), "test": range(80, 110), "dev": range(110, 130)}
 
 
-def record(number, part):
+def make_record(number, part) -> dict[str, str]:
+    """Make a record of a part."""
     # each part has words and labels of its own
     words = " ".join(f"word{(number * step) % 89}" for step in range(1, 12))
     text = f"{words} only{part}{number % 2}"
@@ -26,27 +27,29 @@ def record(number, part):
 
 @pytest.fixture
 def tables(prepare):
-    """Prepares as options say, where there are a file of each part and one of all."""
-    parts = {part: [record(number, part) for number in numbers] for part, numbers in ROWS.items()}
+    """Write a file of each part and one of all; return a function that prepares with options."""
+    parts = {}
+    for part, numbers in ROWS.items():
+        parts[part] = [make_record(number, part) for number in numbers]
     for name, records in parts.items():
         write_records(f"{name}.csv", records)
     write_records("all.csv", [*parts["train"], *parts["test"], *parts["dev"]])
     return prepare
 
 
-def content(dataset, part):
-    """What a dataset stores of a part."""
+def read_part(dataset, part) -> list[list]:
+    """Read all that a dataset stores of a part."""
     split = dataset.parts[part]
     words = [split.tokens.words[word] for word in split.tokens.ids]
-    arrays = *split.X.arrays, *split.Y.arrays, split.norms
+    arrays = [*split.X.arrays, *split.Y.arrays, split.norms]
     return [words, dataset.ids(part), *(array.tolist() for array in arrays)]
 
 
 def test_a_dev_part_is_read_as_a_test_file_and_the_rest_is_as_without_it(tables) -> None:
     theirs = tables(f"{FILES}train.csv --test=dev.csv")
-    as_test = content(theirs, "test")
+    as_test = read_part(theirs, "test")
     theirs = tables(f"{FILES}train.csv --test=test.csv")
-    others = [content(theirs, part) for part in theirs.parts]
+    others = [read_part(theirs, part) for part in theirs.parts]
     names = theirs.names
     for source in (
         "train.csv --test=test.csv --dev=dev.csv --reading=reading.json",
@@ -54,8 +57,8 @@ def test_a_dev_part_is_read_as_a_test_file_and_the_rest_is_as_without_it(tables)
     ):
         ours = tables(FILES + source)
         assert "80 training, 20 dev and 30 test instances" in tables.said
-        assert content(ours, "dev") == as_test
-        assert [content(ours, part) for part in ("train", "test")] == others
+        assert read_part(ours, "dev") == as_test
+        assert [read_part(ours, part) for part in ("train", "test")] == others
         assert (ours.names.labels, ours.names.features) == (names.labels, names.features)
     assert "train.csv, test.csv, dev.csv" in Path("reading.json").read_text()
 
@@ -76,6 +79,8 @@ def test_doubts_about_a_dev_part_are_told(tables) -> None:
 def test_what_cannot_be_a_dev_part_is_refused(tables) -> None:
     for line, told in {
         f"{FILES}all.csv --split-column=part": "and there is a dev file; leave out one of them",
-        "--format=xmc-text --train=train.csv": "dev goes with texts, not with features; leave it out",
+        "--format=xmc-text --train=train.csv": (
+            "dev goes with texts, not with features; leave it out"
+        ),
     }.items():
         assert told in tables(f"{line} --dev=all.csv", status=2)

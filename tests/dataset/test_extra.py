@@ -10,7 +10,8 @@ from records import write_records
 from ovaflow.dataset.dataset import open_dataset
 
 
-def text(number):
+def make_text(number) -> str:
+    """Make a text of eleven words."""
     return " ".join(f"word{(number * step) % 97}" for step in range(1, 12))
 
 
@@ -23,15 +24,17 @@ def extended(prepare):
     write_records(
         "all.csv",
         [
-            {"id": f"r{i}", "text": text(i), "labels": labels[i % 2], "series": f"s{i % 30}"}
+            {"id": f"r{i}", "text": make_text(i), "labels": labels[i % 2], "series": f"s{i % 30}"}
             for i in range(100)
         ],
     )
     extra = [
-        {"id": f"x{i}", "text": text(200 + i), "labels": ["word3", "new, with a comma"]}
+        {"id": f"x{i}", "text": make_text(200 + i), "labels": ["word3", "new, with a comma"]}
         for i in range(30)
     ]
-    write_records("corrections.jsonl", [*extra, {"id": "r0", "text": text(0), "labels": ["c"]}])
+    write_records(
+        "corrections.jsonl", [*extra, {"id": "r0", "text": make_text(0), "labels": ["c"]}]
+    )
     Path("older.csv").write_text("text,labels\nword1 word2 word3,word5\n")
     extra = "--extra=corrections.jsonl --extra-weight=2 --extra=old*.csv --extra-weight=0.5"
     return partial(
@@ -62,9 +65,9 @@ def test_an_extra_record_replaces_one_of_the_same_id_where_the_last_counts(
 
 
 def test_what_is_left_out_of_extra_files_is_counted_by_its_reason(extended, prepare) -> None:
-    records = [{"id": f"x{i}", "text": text(200 + i), "labels": ["word3"]} for i in range(5)]
-    records.append({"id": "x3", "text": text(300), "labels": ["word5"]})
-    records.append({"id": "x9", "text": text(301), "labels": []})
+    records = [{"id": f"x{i}", "text": make_text(200 + i), "labels": ["word3"]} for i in range(5)]
+    records.append({"id": "x3", "text": make_text(300), "labels": ["word5"]})
+    records.append({"id": "x9", "text": make_text(301), "labels": []})
     write_records("corrections.jsonl", records)
     said = {}
     for settings in ("--repeated=keep", "--repeated=join", "--repeated=last --unlabelled=drop"):
@@ -75,7 +78,7 @@ def test_what_is_left_out_of_extra_files_is_counted_by_its_reason(extended, prep
         assert said[n_extra].startswith(
             f"remark: {n_extra} of {n} training instances are extra ones"
         )
-    whole, joined, last = (line.partition("ones")[2] for line in said.values())
+    whole, joined, last = [line.partition("ones")[2] for line in said.values()]
     assert list(said) == [8, 7, 6]
     assert whole == ""
     assert (
@@ -90,9 +93,9 @@ def test_the_log_counts_extra_records_that_are_left_out_with_held_out_ones(exten
     held = open_dataset("held.h5")
     left_out = 32 - int(held.train.extra.sum())
     assert (
-        f"held.h5: {held.test.X.n_rows} of {known} training instances held out; {left_out} of 32 extra ones"
-        in said
-    )
+        f"held.h5: {held.test.X.n_rows} of {known} training instances held out; {left_out} of "
+        f"32 extra ones"
+    ) in said
     assert 0 < left_out < 32
 
 

@@ -17,8 +17,8 @@ from ovaflow.records.units import number_copies
 from ovaflow.sparse.csr import from_scipy
 
 
-def made(n, seed, copies, split):
-    """Documents of which the last are copies of the first, many of them in groups."""
+def make_dataset(n, seed, copies, split) -> Dataset:
+    """Make documents of which the last are copies of the first, many of them in groups."""
     rng = np.random.default_rng(seed)
     X = sp.random_array((n, 60), density=0.25, rng=rng).tocsr()
     X = from_scipy(sp.vstack([X, X[:copies]]))
@@ -41,7 +41,7 @@ def made(n, seed, copies, split):
 def test_each_document_is_in_one_fold_and_what_is_alike_in_the_same(
     seed, folds, copies, split
 ) -> None:
-    dataset = made(80, seed, copies, split)
+    dataset = make_dataset(80, seed, copies, split)
     ours = assign_folds(dataset, folds, seed)
     assert len(ours) == 80 + copies
     assert set(ours) <= set(range(folds))
@@ -51,15 +51,16 @@ def test_each_document_is_in_one_fold_and_what_is_alike_in_the_same(
         assert ours[80:].tolist() == ours[:copies].tolist()
 
 
-def text(number):
+def make_text(number) -> str:
+    """Make a text of eleven words."""
     return " ".join(f"word{(number * step) % 89}" for step in range(1, 12))
 
 
 @pytest.fixture
 def table(tmp_path):
-    """Prepares files of records, each of which is in a file of that name."""
+    """Return a function that prepares records of each role."""
 
-    def prepared(name, **files):
+    def prepare_files(name, **files):
         for role, rows in files.items():
             write_records(tmp_path / f"{role}.csv", rows)
         files = [f"--{role}={tmp_path / role}.csv" for role in files]
@@ -69,20 +70,22 @@ def table(tmp_path):
         )
         return open_dataset(output)
 
-    return prepared
+    return prepare_files
 
 
-def record(number):
+def make_record(number) -> dict[str, str]:
+    """Make a record with an id."""
     return {
         "id": f"r{number}",
-        "text": text(number),
+        "text": make_text(number),
         "labels": f"name {number % 7},rare {number // 3}",
     }
 
 
 def test_a_fold_has_the_labels_of_a_dataset_prepared_without_it(table, tmp_path) -> None:
-    rows, others = ({f"r{i}": record(i) for i in range(*ends)} for ends in ((1, 81), (100, 110)))
-    dataset = table("dataset", train=[*rows.values()], test=[*others.values()])
+    rows = {f"r{i}": make_record(i) for i in range(1, 81)}
+    others = [make_record(i) for i in range(100, 110)]
+    dataset = table("dataset", train=[*rows.values()], test=others)
     tested = []
     for fold in range(1, 4):
         said = ovaflow(
@@ -107,7 +110,7 @@ def test_a_fold_has_the_labels_of_a_dataset_prepared_without_it(table, tmp_path)
 
 
 def test_extra_records_are_never_tested() -> None:
-    dataset = made(60, 0, 20, "together")
+    dataset = make_dataset(60, 0, 20, "together")
     extra = np.arange(80) >= 50
     dataset = replace(dataset, train=replace(dataset.train, extra=extra))
     parts = [hold_out_fold(dataset, fold, 2) for fold in range(2)]
@@ -124,7 +127,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("words", REFUSED)
 def test_what_is_refused_and_what_helps(table, tmp_path, words) -> None:
-    table("few", train=[record(i) for i in range(1, 13)])
+    table("few", train=[make_record(i) for i in range(1, 13)])
     hold_out = "hold-out-fold", tmp_path / "few.h5", f"--output={tmp_path}/fold.h5"
     assert REFUSED[words] in ovaflow(*hold_out, *words.split(), status=2)
     assert "in fold 1 of 2" in ovaflow(*hold_out, "--folds=2")

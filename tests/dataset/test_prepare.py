@@ -4,6 +4,7 @@ import random
 import re
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -47,9 +48,8 @@ def test_texts(prepare, tmp_path) -> None:
     assert dataset.label_names == ["x", "y", "z"]
     assert dataset.feature_names == ["alpha", "beta", "delta", "gamma", "strasse"]
     counts = CountVectorizer(vocabulary=dataset.feature_names, preprocessor=str.casefold)
-    tf, tf_of_test = (
-        counts.transform([text for text, _ in rows]).toarray() for rows in (TEXTS, TEST)
-    )
+    tf = counts.transform([text for text, _ in TEXTS]).toarray()
+    tf_of_test = counts.transform([text for text, _ in TEST]).toarray()
     idf = np.log(5 / (tf > 0).sum(axis=0))
     for X, theirs in ((dataset.train.X, tf), (dataset.test.X, tf_of_test)):
         np.testing.assert_allclose(dense(X)[:, :-1], normalize(np.log1p(theirs) * idf), rtol=1e-5)
@@ -196,7 +196,8 @@ def test_same_bytes_in_every_process(tmp_path) -> None:
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
 
 
-def table_of(labels, name="a.csv", text="sky {} in {}") -> None:
+def write_table(labels, name="a.csv", text="sky {} in {}") -> None:
+    """Write a table of texts with some labels."""
     rows = enumerate(labels)
     write_records(
         name,
@@ -207,24 +208,25 @@ def table_of(labels, name="a.csv", text="sky {} in {}") -> None:
     )
 
 
-def combined(names, separator):
+def combine_labels(names, separator) -> list[str]:
+    """Draw 300 lists of one to four names."""
     draw = random.Random(1)
     return [separator.join(draw.sample(names, draw.randint(1, 4))) for _ in range(300)]
 
 
 TOPICS = [f"topic {number}" for number in range(10)]
 HEADINGS = [f"Art {number}, Place {number}" for number in range(30)]
-CODES = [f"{letter}{number}" for letter in "ABC" for number in range(9)]
+CODES = [f"{letter}{number}" for letter, number in product("ABC", range(9))]
 RARE = [f"{i}-1783 -- Sources | a > b {i} | role::{i % 7}" for i in range(100)]
 
 
 @pytest.mark.parametrize(
     ("labels", "wrong", "right", "n_labels"),
     [
-        (combined(TOPICS, ";"), "|", ";", 10),
-        (combined(TOPICS, ","), ";", ",", 10),
-        (combined(TOPICS, "\t"), ",", "\t", 10),
-        (combined(CODES, " "), ",", " ", 27),
+        (combine_labels(TOPICS, ";"), "|", ";", 10),
+        (combine_labels(TOPICS, ","), ";", ",", 10),
+        (combine_labels(TOPICS, "\t"), ",", "\t", 10),
+        (combine_labels(CODES, " "), ",", " ", 27),
         (RARE, ",", "|", 207),
         (RARE, ";", "|", 207),
     ],
@@ -232,7 +234,7 @@ RARE = [f"{i}-1783 -- Sources | a > b {i} | role::{i % 7}" for i in range(100)]
 def test_labels_that_hold_another_separator_are_refused(
     prepare, labels, wrong, right, n_labels
 ) -> None:
-    table_of(labels)
+    write_table(labels)
     said = prepare(TABLE, f"--label-separator={wrong}", status=2)
     assert f"a.csv: label_separator is {wrong!r}, but " in said
     assert f"different labels contain {right!r}, such as " in said
@@ -240,7 +242,7 @@ def test_labels_that_hold_another_separator_are_refused(
 
 
 def test_a_separator_inside_others_is_remarked_on(prepare) -> None:
-    table_of(combined(HEADINGS, "; "))
+    write_table(combine_labels(HEADINGS, "; "))
     prepare(TABLE)
     assert 'label_separator: ";" gives 30 labels' in prepare.said
     assert prepare(TABLE, "--label-separator=;", ALL_IN_TRAINING).n_labels == 30
@@ -261,13 +263,13 @@ def test_a_separator_inside_others_is_remarked_on(prepare) -> None:
     ],
 )
 def test_labels_with_signs_inside_are_believed(prepare, labels, separator, n_labels) -> None:
-    table_of(labels)
+    write_table(labels)
     assert prepare(TABLE, f"--label-separator={separator}", ALL_IN_TRAINING).n_labels == n_labels
 
 
 def test_several_files_and_labels_that_are_kept_or_dropped(prepare) -> None:
     for name, labels in ("a1.csv", ["x", "", "y"]), ("a2.csv", ["z", ""]), ("b.csv", ["x", ""]):
-        table_of(labels, name)
+        write_table(labels, name)
     line = "--format=csv --min-df=1 --train=a*.csv --test=b.csv"
     dataset = prepare(line)
     assert (dataset.n_documents, dataset.test.X.n_rows, dataset.label_names) == (
@@ -282,7 +284,8 @@ def test_several_files_and_labels_that_are_kept_or_dropped(prepare) -> None:
 
 RECORDS = {
     "csv": 'text,labels,id,number\n"sea\n salt",x,a 1,7\nhill,y,,8\nsea hill,x,c,9\n',
-    "jsonl": '{"text": "sea", "labels": "x", "id": "a 1", "number": 7}\n{"text": "hill", "labels": "y", "number": 8}\n'
+    "jsonl": '{"text": "sea", "labels": "x", "id": "a 1", "number": 7}\n'
+    '{"text": "hill", "labels": "y", "number": 8}\n'
     '{"text": "sea", "labels": "x", "id": "c", "number": 9}\n',
     "text-tsv": "x\tsea\n\ny\thill\nx\tsea\n",
 }
@@ -331,7 +334,7 @@ def test_html_is_read_as_a_person_sees_it(prepare) -> None:
 
 
 def test_labels_are_renamed_merged_and_dropped(prepare) -> None:
-    table_of(["sea,Sea", "Sea", "junk", "hill"])
+    write_table(["sea,Sea", "Sea", "junk", "hill"])
     line = TABLE + "--test=a.csv --min-df=1 --label-map=map.csv"
     Path("map.csv").write_text('Sea,sea\njunk,\nhill,"hill, top"\n\n')
     dataset = prepare(line)
@@ -343,7 +346,10 @@ def test_labels_are_renamed_merged_and_dropped(prepare) -> None:
         (f"{'x' * 200_000},y\nSea,sea\rjunk,\n", "malformed record"),
         (
             "Sea\tsea\njunk\n",
-            "1 fields, expected an old name and a new one; leave the new name empty to drop a label",
+            (
+                "1 fields, expected an old name and a new one; leave the new name empty to drop a "
+                "label"
+            ),
         ),
     ):
         Path("map.csv").write_text(content)
@@ -351,15 +357,15 @@ def test_labels_are_renamed_merged_and_dropped(prepare) -> None:
 
 
 def test_what_is_odd_is_remarked(prepare) -> None:
-    table_of(["Sea", "sea.", "hills", "hill top", "rest"], text="<b>{}</b> &amp; {}")
-    table_of(["other"] * 3, "test.csv")
+    write_table(["Sea", "sea.", "hills", "hill top", "rest"], text="<b>{}</b> &amp; {}")
+    write_table(["other"] * 3, "test.csv")
     prepare(TABLE + "--test=test.csv --min-df=1")
     assert "the test file is the training file" not in prepare.said
     assert "have no label" not in prepare.said
     for part in (
         "5 of 8 texts contain HTML",
-        "2 labels differ only in case or a final full stop, such as 'Sea' and 'sea.': they are different labels; "
-        "label_map merges them",
+        "2 labels differ only in case or a final full stop, such as 'Sea' and 'sea.': "
+        "they are different labels; label_map merges them",
         "3 of 3 labels of test instances occur in no training instance (1 different",
         "3 of 3 test instances have only labels that no training instance has",
         "text_column and labels_column may be swapped",

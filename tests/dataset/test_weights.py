@@ -1,4 +1,4 @@
-"""What each training record weighs: a column of any table, and what becomes of it."""
+"""Weights of training records: a column of any table, and their use."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,8 @@ from ovaflow.training.shard_job import train_model
 TABLE = "--min-df=1 --max-df=1.0 --weight-column=w"
 
 
-def records(weights):
+def make_records(weights) -> list[dict]:
+    """Make records with some weights."""
     return [
         {
             "id": f"r{i}",
@@ -32,7 +33,7 @@ WEIGHTS = [0.5, 1, 3, 2, 2.5] * 8
 
 @pytest.mark.parametrize("format", ["csv", "jsonl"])
 def test_training_records_weigh_what_their_column_says(prepare, format) -> None:
-    write_records(f"train.{format}", records(WEIGHTS))
+    write_records(f"train.{format}", make_records(WEIGHTS))
     write_records(f"test.{format}", [{"text": "word1", "labels": "l1"}])
     dataset = prepare(
         f"--format={format} --train=train.{format} --test=test.{format} --reading=r.json {TABLE}"
@@ -47,7 +48,7 @@ def test_training_records_weigh_what_their_column_says(prepare, format) -> None:
 
 
 def test_weights_stay_with_their_records_when_some_are_set_aside(prepare) -> None:
-    write_records("train.csv", records(range(1, 41)))
+    write_records("train.csv", make_records(range(1, 41)))
     write_records("more.csv", [{"text": "word1 word2", "labels": "l1"}])
     extra = "--extra=more.csv --extra-weight=7 --no-label-names --test-fraction=0.3"
     dataset = prepare(f"--format=csv --train=train.csv {TABLE} {extra}")
@@ -59,7 +60,7 @@ def test_weights_stay_with_their_records_when_some_are_set_aside(prepare) -> Non
 def test_records_that_are_marked_as_no_training_records_need_no_weight(prepare) -> None:
     train = [
         each | {"part": "test" if i < 9 else "train"}
-        for i, each in enumerate(records([""] * 9 + [2] * 31))
+        for i, each in enumerate(make_records([""] * 9 + [2] * 31))
     ]
     write_records("train.csv", train)
     dataset = prepare(
@@ -70,7 +71,7 @@ def test_records_that_are_marked_as_no_training_records_need_no_weight(prepare) 
 
 @pytest.mark.parametrize("wrong", ["", "-1", "0", "nan", "inf", "1e-60", "0,5", "heavy"])
 def test_what_is_no_weight_is_refused_with_its_line(prepare, wrong) -> None:
-    write_records("train.csv", records([1, wrong, 1]))
+    write_records("train.csv", make_records([1, wrong, 1]))
     prepare(f"--format=csv --train=train.csv {TABLE}", status=2)
     assert "train.csv, line 3: weight_column is " in prepare.said
     assert f"{wrong!r}, not a number above 0" in prepare.said or (
@@ -79,20 +80,21 @@ def test_what_is_no_weight_is_refused_with_its_line(prepare, wrong) -> None:
 
 
 def test_joined_records_weigh_the_same(prepare) -> None:
-    several = [each | {"id": "r0"} for each in records([1, 1, 2])]
+    several = [each | {"id": "r0"} for each in make_records([1, 1, 2])]
     write_records("train.csv", several)
     prepare(f"--format=csv --train=train.csv {TABLE} --repeated=join", status=2)
     assert "records that are joined have other weights: r0 and r0" in prepare.said
 
 
 def test_other_methods_refuse_weights(prepare) -> None:
-    write_records("train.csv", records(WEIGHTS))
+    write_records("train.csv", make_records(WEIGHTS))
     prepare(f"--format=csv --train=train.csv {TABLE}")
     said = ovaflow("train-shard", "--method=fastxml", "dataset.h5", "--output=trees.h5", status=2)
     assert "leave out weight_column" in said
 
 
-def vectors(weights):
+def make_vectors(weights) -> list[dict]:
+    """Make records of vectors with some weights."""
     rng = np.random.default_rng(0)
     return [
         {"v": rng.normal(size=4).tolist(), "labels": ["a", "b"][: 1 + (i % 3 == 0)], "w": weight}
@@ -100,7 +102,8 @@ def vectors(weights):
     ]
 
 
-def trained(prepare, records):
+def train_on(prepare, records):
+    """Prepare and train on records; return the dataset and the weights of its labels."""
     write_records("train.jsonl", records)
     write_records("test.jsonl", records[:1])
     files = "--train=train.jsonl --test=test.jsonl --vector-column=v --weight-column=w"
@@ -112,13 +115,14 @@ def trained(prepare, records):
 
 def test_whole_weights_are_repeated_records_and_all_are_those_of_liblinear(prepare) -> None:
     weights = [1, 3, 2, 1, 4] * 8
-    dataset, ours = trained(prepare, vectors(weights))
+    dataset, ours = train_on(prepare, make_vectors(weights))
     X = dataset.train.X.to_scipy().toarray()
     y = dataset.train.Y.to_scipy().toarray()[:, 1]
     solver = LinearSVC(dual=False, fit_intercept=False, tol=1e-8, max_iter=10_000)
     theirs = solver.fit(X, y, sample_weight=weights).coef_[0]
     np.testing.assert_allclose(ours[1], theirs, atol=1e-4)
-    _, repeated = trained(
-        prepare, [each | {"w": 1} for each in vectors(weights) for _ in range(each["w"])]
-    )
+    copies = []
+    for each in make_vectors(weights):
+        copies += [each | {"w": 1}] * each["w"]
+    _, repeated = train_on(prepare, copies)
     np.testing.assert_allclose(ours, repeated, atol=1e-4)

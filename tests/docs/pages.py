@@ -13,7 +13,8 @@ _BLOCK = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _MARK = re.compile(
-    r"<!--\s*(?P<kind>not run|no config|background|in the tree)(?::\s*(?P<reason>[^>]*?))?\s*-->\s*\Z"
+    r"<!--\s*(?P<kind>not run|no config|background|in the "
+    r"tree)(?::\s*(?P<reason>[^>]*?))?\s*-->\s*\Z"
 )
 
 
@@ -22,18 +23,18 @@ class Block(NamedTuple):
     language: str
     title: str
     code: str
-    mark: (
-        str | None
-    )  # "not run", "no config", "background" or "in the tree", from the comment before it
+    # "not run", "no config", "background" or "in the tree", from the comment before it
+    mark: str | None
     reason: str | None
 
 
-def name_of(page):
+def page_name(page) -> str:
+    """Return the path of a page in the repository."""
     return page.relative_to(ROOT).as_posix()
 
 
-def blocks_of(page):
-    """Blocks of a page, in order."""
+def read_blocks(page) -> list[Block]:
+    """Return the blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")
     blocks = []
     for match in _BLOCK.finditer(text):
@@ -41,19 +42,27 @@ def blocks_of(page):
         title = re.search(r'title="([^"]*)"', rest)
         mark = _MARK.search(text[: match.start()])
         line = text.count("\n", 0, match.start()) + 1
-        kind, reason = (mark["kind"], mark["reason"]) if mark else (None, None)
-        blocks.append(Block(line, language, title[1] if title else "", match["code"], kind, reason))
+        blocks.append(
+            Block(
+                line=line,
+                language=language,
+                title=title[1] if title else "",
+                code=match["code"],
+                mark=mark["kind"] if mark else None,
+                reason=mark["reason"] if mark else None,
+            )
+        )
     return blocks
 
 
-def prose_of(page):
-    """A page's text without its code."""
+def read_prose(page) -> str:
+    """Return a page's text without its code."""
     text = _BLOCK.sub("", page.read_text(encoding="utf-8"))
     return re.sub(r"`[^`\n]*`|<!--.*?-->", "", text, flags=re.DOTALL)
 
 
-def same_output(expected, written):
-    """Whether a page shows what a command wrote.
+def same_output(expected, written) -> bool:
+    """Return whether a page shows what a command wrote.
 
     Decimals may differ by two hundredths, bars and runs of spaces do not count, ``…`` stands for
     anything on a line, a line of ``…`` for any lines.
@@ -72,12 +81,13 @@ def same_output(expected, written):
     return not lines
 
 
-def _lines(text):
+def _lines(text) -> list[str]:
     bare = re.sub("[▏▎▍▌▋▊▉█─]", " ", text)
-    return [line for line in (" ".join(each.split()) for each in bare.splitlines()) if line]
+    lines = [" ".join(line.split()) for line in bare.splitlines()]
+    return [line for line in lines if line]
 
 
-def _same_line(expected, written):
+def _same_line(expected, written) -> bool:
     number = r"[+-]?\d+\.\d+(?:e-?\d+)?"
     pattern = ""
     values = []
@@ -92,5 +102,6 @@ def _same_line(expected, written):
     match = re.fullmatch(pattern, written)
     if match is None:
         return False
-    pairs = zip(values, map(float, match.groups()), strict=True)
+    found = [float(number) for number in match.groups()]
+    pairs = zip(values, found, strict=True)
     return all(abs(a - b) <= 0.02 * max(1.0, abs(a)) for a, b in pairs)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 import yaml
-from docs.pages import GENERATED, PAGES, ROOT, blocks_of, name_of, same_output
+from docs.pages import GENERATED, PAGES, ROOT, page_name, read_blocks, same_output
 from pipeline_folder import PipelineFolder
 from records import read_records
 
@@ -22,7 +22,7 @@ def finished_catalog(tmp_path_factory, shell):
     """The README's run on the tutorial's table."""
     folder = tmp_path_factory.mktemp("catalog")
     shutil.copy(TABLE, folder)
-    readme = blocks_of(ROOT / "README.md")
+    readme = read_blocks(ROOT / "README.md")
     (folder / "my.yaml").write_text(
         next(block.code for block in readme if block.language == "yaml")
     )
@@ -31,29 +31,32 @@ def finished_catalog(tmp_path_factory, shell):
 
 
 def is_run(block):
-    """Whether a block is run here, in the folder of its page."""
+    """Return whether a block is run here, in the folder of its page."""
     return block.language in RUN and block.mark in (None, "background") and not block.title
+
+
+def has_examples(page) -> bool:
+    """Return whether a page has blocks that are run."""
+    return any(is_run(block) for block in read_blocks(page))
 
 
 # where no kernel is compiled yet, the first of them waits for all
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if any(map(is_run, blocks_of(page)))], ids=name_of
-)
+@pytest.mark.parametrize("page", [page for page in PAGES if has_examples(page)], ids=page_name)
 def test_examples(page, finished_catalog, tmp_path, shell, monkeypatch) -> None:
     folder = tmp_path / "catalog"
     shutil.copytree(finished_catalog, folder)
     monkeypatch.chdir(folder)
     session = _Session(folder, shell)
     try:
-        for block in blocks_of(page):
-            session.take(block, f"{name_of(page)}, line {block.line}")
+        for block in read_blocks(page):
+            session.take(block, f"{page_name(page)}, line {block.line}")
     finally:
         session.end()
 
 
 class _Session:
-    """What happens in the folder of a page, block by block."""
+    """A folder in which the blocks of a page are run one after another."""
 
     def __init__(self, folder, shell) -> None:
         self.folder = folder
@@ -118,12 +121,9 @@ def _names():
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import MultiLabelBinarizer
 
-    rows = [
-        (row["title"], row["subjects"].split("; "))
-        for row in read_records(TABLE)
-        if row["subjects"]
-    ]
-    texts, labels = map(list, zip(*rows, strict=True))
+    rows = [row for row in read_records(TABLE) if row["subjects"]]
+    texts = [row["title"] for row in rows]
+    labels = [row["subjects"].split("; ") for row in rows]
     X = TfidfVectorizer().fit_transform(texts)
     Y = MultiLabelBinarizer().fit_transform(labels)
     return {
@@ -136,21 +136,21 @@ def _names():
     }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_what_is_not_run_says_why(page) -> None:
-    for block in blocks_of(page):
+    for block in read_blocks(page):
         if block.mark == "not run":
             assert len(block.reason or "") > 10, f"line {block.line}"
 
 
-@pytest.mark.parametrize("page", sorted(set(PAGES) - GENERATED), ids=name_of)
+@pytest.mark.parametrize("page", sorted(set(PAGES) - GENERATED), ids=page_name)
 def test_configs_are_legal(page) -> None:
     defaults = load_config(ROOT / "config" / "config.yaml")
-    for block in blocks_of(page):
+    for block in read_blocks(page):
         if block.language == "yaml" and block.mark != "no config":
             # pages show parts of a config: the runs that others start from are those of the page
             resolve_config(
-                yaml.safe_load(block.code), defaults, f"{name_of(page)}, line {block.line}"
+                yaml.safe_load(block.code), defaults, f"{page_name(page)}, line {block.line}"
             )
 
 
@@ -173,7 +173,7 @@ def test_outputs_are_compared(expected, written, same) -> None:
 
 
 def test_every_page_of_code_was_looked_at() -> None:
-    languages = {block.language for page in PAGES for block in blocks_of(page)}
+    languages = {block.language for page in PAGES for block in read_blocks(page)}
     assert set(RUN) <= languages
     strange = {
         language for language in languages if re.fullmatch("bash|shell|console|py", language)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from docs.pages import ROOT, blocks_of
+from docs.pages import ROOT, read_blocks
 from pipeline_folder import SOURCE_FOLDER
 
 NAMES = """
@@ -20,7 +20,7 @@ SETTINGS = "[mypy]\nfollow_imports = silent\n[mypy-sklearn.*]\nignore_missing_im
 @pytest.mark.long
 def test_a_type_checker_accepts_the_readme(tmp_path) -> None:
     (example,) = [
-        block.code for block in blocks_of(ROOT / "README.md") if block.language == "python"
+        block.code for block in read_blocks(ROOT / "README.md") if block.language == "python"
     ]
     (tmp_path / "example.py").write_text(NAMES + example)
     (tmp_path / "mypy.ini").write_text(SETTINGS)

@@ -7,9 +7,14 @@ import sys
 from docs.pages import ROOT
 
 
-def run_script(*arguments):
-    command = [sys.executable, ROOT / "docs" / "random_splits.py", *map(str, arguments)]
+def run_script(*arguments) -> str:
+    script = ROOT / "docs" / "random_splits.py"
+    command = [sys.executable, script, *[str(argument) for argument in arguments]]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def read_lines(path) -> list[str]:
+    return gzip.decompress(path.read_bytes()).decode().splitlines()
 
 
 def test_splits_divide_all_instances(tmp_path) -> None:
@@ -20,12 +25,8 @@ def test_splits_divide_all_instances(tmp_path) -> None:
     run_script(tmp_path / "splits", 3, 22, tmp_path / "train.txt", tmp_path / "test.txt.gz")
     test_sets = set()
     for split in range(3):
-        train, test = (
-            gzip.decompress((tmp_path / "splits" / f"{split}-{name}.txt.gz").read_bytes())
-            .decode()
-            .splitlines()
-            for name in ("train", "test")
-        )
+        train = read_lines(tmp_path / "splits" / f"{split}-train.txt.gz")
+        test = read_lines(tmp_path / "splits" / f"{split}-test.txt.gz")
         assert (train[0], test[0]) == ("22 30 3", "8 30 3")
         assert sorted(train[1:] + test[1:]) == sorted(instances)
         test_sets.add(frozenset(test[1:]))

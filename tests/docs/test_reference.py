@@ -1,11 +1,11 @@
-"""The reference pages say what the code says, links lead somewhere, and the site is built of them."""
+"""Reference pages agree with the code, links lead somewhere, and the site is built of them."""
 
 import importlib.util
 import re
 from collections import Counter
 
 import pytest
-from docs.pages import PAGES, ROOT, name_of, prose_of
+from docs.pages import PAGES, ROOT, page_name, read_prose
 
 _SPEC = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "make" / "reference.py")
 reference = importlib.util.module_from_spec(_SPEC)
@@ -18,10 +18,10 @@ def test_reference_is_up_to_date(name) -> None:
     assert stored == reference.PAGES[name](), "write it again: python docs/make/reference.py"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_links_lead_somewhere(page) -> None:
     for target, anchor in re.findall(
-        r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)", prose_of(page)
+        r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)", read_prose(page)
     ):
         place = (page.parent / target).resolve() if target else page
         assert place.exists(), f"{target} does not exist"

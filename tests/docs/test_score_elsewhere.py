@@ -5,7 +5,7 @@ import sqlite3
 
 import numpy as np
 import pytest
-from docs.pages import ROOT, blocks_of
+from docs.pages import ROOT, read_blocks
 from synthetic import prepare_and_train
 from tiny_table import write_table
 
@@ -18,8 +18,8 @@ TEXTS = [
     "unheard of",
     "",
 ]
-BLOCKS = blocks_of(ROOT / "docs" / "how-to" / "share-a-model.md")
-NUMPY, SQL = (block.code for block in BLOCKS if block.language == "python")
+BLOCKS = read_blocks(ROOT / "docs" / "how-to" / "share-a-model.md")
+NUMPY, SQL = [block.code for block in BLOCKS if block.language == "python"]
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,8 @@ def folder(tmp_path_factory):
     """A folder with elsewhere/, of a model with the default features."""
     folder = tmp_path_factory.mktemp("elsewhere")
     write_table(folder / "records.csv")
-    table = (folder / "records.csv").read_text().replace("filler29", "größte straßen cafés οδος")
+    table = (folder / "records.csv").read_text()
+    table = table.replace("filler29", "größte straßen cafés οδος")
     (folder / "records.csv").write_text(table, encoding="utf-8")
     prepare_and_train(
         folder, "--format=csv", f"--train={folder}/records.csv", "--label-separator=|", prune=0.01
@@ -54,7 +55,8 @@ def test_numpy_and_sql(folder, expected, monkeypatch) -> None:
     monkeypatch.chdir(folder)
     names = {}
     exec(NUMPY, names)
-    np.testing.assert_allclose([*map(names["scores"], TEXTS)], expected, atol=1e-5)
+    ours = [names["scores"](text) for text in TEXTS]
+    np.testing.assert_allclose(ours, expected, atol=1e-5)
     try:
         sqlite3.connect(":memory:").execute("select ln(2)")
     except sqlite3.OperationalError:

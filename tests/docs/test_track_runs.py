@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from docs.pages import ROOT, blocks_of
+from docs.pages import ROOT, read_blocks
 
 PAGE = ROOT / "docs" / "how-to" / "track-runs.md"
 
@@ -24,7 +24,7 @@ def program(name):
 def place(finished, tmp_path):
     """A finished run, and the files of the page."""
     place = finished.copy(tmp_path / "place")
-    for block in blocks_of(PAGE):
+    for block in read_blocks(PAGE):
         if block.title:
             (place.folder / block.title).write_text(block.code.replace("catalog", "tiny"))
     return place
@@ -42,12 +42,10 @@ def test_mlflow_has_the_figures(place, shell) -> None:
 
 def test_dvc_compares_figures(place, shell) -> None:
     tools = f"{Path(program('OVAFLOW_DVC')).parent}:{shell.environment['PATH']}"
-    who = {
-        f"GIT_{who}_{what}": "someone@example.org"
-        for who in ("AUTHOR", "COMMITTER")
-        for what in ("NAME", "EMAIL")
-    }
-    variables = who | {"PATH": tools}
+    variables = {"PATH": tools}
+    for who in ("AUTHOR", "COMMITTER"):
+        variables[f"GIT_{who}_NAME"] = "someone@example.org"
+        variables[f"GIT_{who}_EMAIL"] = "someone@example.org"
     shown = shell(
         "git init --quiet && dvc init --quiet && source ./first.sh", place.folder, **variables
     )

@@ -50,15 +50,12 @@ def test_a_start_at_the_neighbour_is_solved_more_exactly() -> None:
 
 
 def test_another_value_leaves_the_runs_below_it_as_they_are() -> None:
-    few, many = (
-        make_config({"a": {"sweep": {"C": values}}}) for values in ([0.1, 1, 3], [0.1, 1, 2, 3])
-    )
+    few = make_config({"a": {"sweep": {"C": [0.1, 1, 3]}}})
+    many = make_config({"a": {"sweep": {"C": [0.1, 1, 2, 3]}}})
     for name in ("a.C-0.1", "a.C-1"):
         assert few.runs[name] == many.runs[name]
-        ours, theirs = (
-            inputs.make_step_parameters("train-shard", config, "mine", name)
-            for config in (few, many)
-        )
+        ours = inputs.make_step_parameters("train-shard", few, "mine", name)
+        theirs = inputs.make_step_parameters("train-shard", many, "mine", name)
         assert ours == theirs
     assert find_earlier_model(few, "mine", "a.C-3") != find_earlier_model(many, "mine", "a.C-3")
 
@@ -79,7 +76,8 @@ def test_names_of_swept_runs_are_safe_and_say_the_number(C) -> None:
     assert float(name.removeprefix("a.C-")) == C
 
 
-def later(name):
+def make_later_run(name) -> dict[str, str]:
+    """Make a run that starts from another one, or from a file."""
     return {"initialization": "pretrained", "pretrained": name}
 
 
@@ -92,7 +90,7 @@ def later(name):
     ],
 )
 def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file(name, expected) -> None:
-    chained = make_config({"a": SWEEP, "b": later(name)})
+    chained = make_config({"a": SWEEP, "b": make_later_run(name)})
     assert find_earlier_model(chained, "mine", "b") == expected
     assert inputs.find_start_files(chained, "mine", "b") == {"earlier": expected}
     parameters = inputs.make_step_parameters("train-shard", chained, "mine", "b")
@@ -110,7 +108,9 @@ NEEDS = "rerank_with needs rerank, the share of instances that is held out"
         "a: {sweep: {C: [1], seed: [1, 2]}}": "a.sweep: sweep needs either C or seed",
         "a: {sweep: {seed: [1, 2]}}": "runs.a: method: one-vs-all has no seed to sweep",
         "a: {method: fastxml, sweep: {C: [1, 2]}}": "runs.a: method: fastxml has no C to sweep",
-        "a: {method: fastxml, seed: 1, sweep: {seed: [1, 2]}}": "runs.a: seed and sweep.seed exclude each other",
+        "a: {method: fastxml, seed: 1, sweep: {seed: [1, 2]}}": (
+            "runs.a: seed and sweep.seed exclude each other"
+        ),
         "a: {sweep: {C: [1, -1]}}": "runs.a.sweep.C: found -1, expected a number above 0",
         "a: {sweep: {C: [1, 3, 1.0]}}": "runs.a.sweep: C: 1 appears twice",
         "a: {method: fastxml, sweep: {seed: [4]}}": (
@@ -119,19 +119,26 @@ NEEDS = "rerank_with needs rerank, the share of instances that is held out"
         "a: {sweep: [1, 2]}": "runs.a.sweep: found [1, 2], expected a mapping of keys to values",
         "a: {C: 2, sweep: {C: [1]}}": "runs.a: C and sweep.C exclude each other",
         "{a.C-1: {}, a: {sweep: {C: [1]}}}": "runs.a.sweep: the name of its run a.C-1 is taken",
-        "a: {initialization: pretrained}": "runs.a: initialization: pretrained and pretrained: (a run",
+        "a: {initialization: pretrained}": (
+            "runs.a: initialization: pretrained and pretrained: (a run"
+        ),
         "{a: {sweep: {C: [1, 3]}}, b: {initialization: pretrained, pretrained: a}}": (
             "runs.b.pretrained: a is a sweep; name one of a.C-1, a.C-3"
         ),
-        "{a: {initialization: pretrained, pretrained: b}, b: {initialization: pretrained, pretrained: a}}": (
-            "runs.a.pretrained: runs start in a circle: a from b from a"
+        (
+            "{a: {initialization: pretrained, pretrained: b}, b: {initialization: pretrained, "
+            "pretrained: a}}"
+        ): ("runs.a.pretrained: runs start in a circle: a from b from a"),
+        "a: {sweep: {C: [1]}, retrain: new}": (
+            "runs.a: retrain keeps weights of one C, sweep changes it"
         ),
-        "a: {sweep: {C: [1]}, retrain: new}": "runs.a: retrain keeps weights of one C, sweep changes it",
         "{a: {}, b: {initialization: pretrained, pretrained: a, retrain: changed, rerank: 0.2}}": (
             "runs.b: rerank needs retrain: all; kept weights may have seen held-out instances"
         ),
         "a: {rerank: 0, rerank_with: [b.csv]}": f"runs.a: {NEEDS}",
-        "a: {rerank: 0, optimise: macro-F1}": "runs.a: optimise needs rerank, which gives probabilities",
+        "a: {rerank: 0, optimise: macro-F1}": (
+            "runs.a: optimise needs rerank, which gives probabilities"
+        ),
         "a: {rerank_with: [x/b.csv, y/b.csv]}": (
             "runs.a.rerank_with: two sources are called b; rename all files but one"
         ),
@@ -150,11 +157,14 @@ def test_suggestions_of_all_runs_need_a_second_stage() -> None:
 @pytest.mark.parametrize(
     ("run", "make", "expected"),
     [
-        (later("mis"), Path.touch, "pretrained: no run and no file mis; "),
+        (make_later_run("mis"), Path.touch, "pretrained: no run and no file mis; "),
         (
             {"rerank": 0.2, "rerank_with": ["mis"]},
             Path.mkdir,
-            "rerank_with: no such file: mis; runs of the config cannot be named any more, files can; ",
+            (
+                "rerank_with: no such file: mis; "
+                "runs of the config cannot be named any more, files can; "
+            ),
         ),
     ],
 )
@@ -163,8 +173,8 @@ def test_earlier_models_and_sources_must_be_there(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / MINE_DATASET["train"]).touch()
-    require_files(make_config({"msi": {}, "b": later("msi")}))
-    require_files(make_config({"msi": {}, "b": later("results/mine/msi/model.h5")}))
+    require_files(make_config({"msi": {}, "b": make_later_run("msi")}))
+    require_files(make_config({"msi": {}, "b": make_later_run("results/mine/msi/model.h5")}))
     missing = make_config({"msi": {}, "b": run})
     with pytest.raises(InputError, match=f"runs.b.{expected}paths are relative"):
         require_files(missing)

@@ -17,10 +17,8 @@ LISTS = ("text_column", "labels_column", "include", "exclude", "missing")
 FREE = sorted(Prepare.texts() - {"encoding"})
 
 
-def read(folder, text):
-    """Settings of a config file as the workflow reads it: our loader looks at it, Snakemake's
-    resolves it.
-    """
+def read_config(folder, text) -> Config:
+    """Read a config file as the workflow does: our loader checks it, Snakemake's loads it."""
     path = folder / "my.yaml"
     path.write_text(text, encoding="utf-8")
     ours = make_config(**load_config(path))
@@ -28,9 +26,10 @@ def read(folder, text):
     return ours
 
 
-def refused(folder, text):
+def find_error(folder, text) -> str:
+    """Return the complaint about a config file, without its path."""
     with pytest.raises(InputError) as caught:
-        read(folder, text)
+        read_config(folder, text)
     return str(caught.value).removeprefix(f"{folder / 'my.yaml'}, ")
 
 
@@ -62,7 +61,7 @@ CODES = st.one_of(
 
 
 def is_plain(code):
-    """Whether this is one value of a YAML file, by the loader that takes all for texts."""
+    """Return whether a text is one value of a YAML file, by the loader that takes all for texts."""
     try:
         return yaml.load(f"[{code}]", yaml.BaseLoader) == [code]
     except yaml.YAMLError:
@@ -114,13 +113,21 @@ def test_a_code_is_what_is_written_or_must_be_put_in_quotes(tmp_path_factory, co
 @pytest.mark.parametrize(
     ("content", "expected"),
     {
-        "prepare:\n  exclude: [a, 250.10]": "line 2: prepare.exclude: YAML takes 250.10 for a number",
+        "prepare:\n  exclude: [a, 250.10]": (
+            "line 2: prepare.exclude: YAML takes 250.10 for a number"
+        ),
         "prepare: {include: 010}": "line 1: prepare.include: YAML takes 010 for a number",
         "prepare: {language: no}": "line 1: prepare.language: YAML takes no for a truth value",
-        "prepare: {exclude: [2024-01-01]}": "line 1: prepare.exclude: YAML takes 2024-01-01 for a date",
+        "prepare: {exclude: [2024-01-01]}": (
+            "line 1: prepare.exclude: YAML takes 2024-01-01 for a date"
+        ),
         "prepare: {exclude: [a, null]}": "line 1: prepare.exclude: YAML takes null for nothing",
-        "prepare:\n  exclude:\n  - a\n  -": "line 4: prepare.exclude: YAML takes an empty entry for nothing",
-        "prepare: {label_separator: =}": "line 1: prepare.label_separator: YAML takes = for no text",
+        "prepare:\n  exclude:\n  - a\n  -": (
+            "line 4: prepare.exclude: YAML takes an empty entry for nothing"
+        ),
+        "prepare: {label_separator: =}": (
+            "line 1: prepare.label_separator: YAML takes = for no text"
+        ),
         "datasets:\n  a:\n    format: csv\n    train: [a.csv, 12:30]": (
             "line 4: datasets.a.train: YAML takes 12:30 for a number"
         ),
@@ -128,16 +135,20 @@ def test_a_code_is_what_is_written_or_must_be_put_in_quotes(tmp_path_factory, co
             "line 1: datasets.a.extra: YAML takes 010 for a number"
         ),
         # codes that stand elsewhere
-        "x: &codes [5, 010]\nprepare: {exclude: *codes}": "line 1: prepare.exclude: YAML takes 010 for a number",
+        "x: &codes [5, 010]\nprepare: {exclude: *codes}": (
+            "line 1: prepare.exclude: YAML takes 010 for a number"
+        ),
         "datasets: {a: {source: builtin, <<: {exclude: [NO]}}}": (
             "line 1: datasets.a.exclude: YAML takes NO for a truth value"
         ),
         # the section of a module
-        "mine: {ours: {prepare: {exclude: [010]}}}": "line 1: ours.prepare.exclude: YAML takes 010 for a number",
+        "mine: {ours: {prepare: {exclude: [010]}}}": (
+            "line 1: ours.prepare.exclude: YAML takes 010 for a number"
+        ),
     }.items(),
 )
 def test_the_setting_and_what_is_written_are_named(tmp_path, content, expected) -> None:
-    assert refused(tmp_path, content) == f"{expected}; put it in quotes"
+    assert find_error(tmp_path, content) == f"{expected}; put it in quotes"
 
 
 @pytest.mark.parametrize(
@@ -174,7 +185,7 @@ def test_keys_that_are_texts_are_merged(tmp_path) -> None:
 
 
 def test_numbers_of_other_settings_are_as_they_were(tmp_path) -> None:
-    settings = read(
+    settings = read_config(
         tmp_path, "prepare: {max_features: 1_000, seed: 0x10, html: yes, include: [5, '010', 1e5]}"
     )
     expected = Prepare(max_features=1000, seed=16, html=True, include=["5", "010", "1e5"])
@@ -207,6 +218,6 @@ def test_every_text_of_a_section_is_a_name(tmp_path) -> None:
                 + "010"
                 + "}" * (path.count(".") + 1)
             )
-            assert refused(tmp_path, text).startswith(
+            assert find_error(tmp_path, text).startswith(
                 f"line 1: {path}: YAML takes 010 for a number"
             )

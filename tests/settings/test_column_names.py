@@ -33,7 +33,8 @@ def test_names_are_the_same_in_a_config_file_and_in_options(
     config = resolve_config(load_config(path), {})
     parameters = make_step_parameters("prepare", config, "a")
     names = (parameters["text_column"], parameters["labels_column"])
-    assert tuple(map(split_column_names, names)) == (texts, labels)
+    assert split_column_names(parameters["text_column"]) == texts
+    assert split_column_names(parameters["labels_column"]) == labels
     found = parse_options("prepare", *format_options(parameters))
     assert (found.text_column, found.labels_column) == names
     found = parse_options("prepare", *(f"--text-column={name}" for name in [*texts, "last"]))

@@ -32,7 +32,8 @@ DEFAULTS = {
 }
 
 
-def complaint(config):
+def find_error(config) -> str:
+    """Return the complaint about a config."""
     return config_factory.find_config_error(config, DEFAULTS)
 
 
@@ -85,22 +86,31 @@ NO_LIST = "train: a list is only for texts, and of paths rather than addresses"
     ("config", "expected"),
     {
         "trian: {}": "trian: unknown key; did you mean train?; legal here: datasets, runs, prepare",
-        "predict: {rerank: 1}": "predict.rerank: found 1, expected a number of at least 0 and below 1",
-        "train: {min_df: 2}": "train.min_df: unknown key; it belongs to prepare; legal here: C, loss",
+        "predict: {rerank: 1}": (
+            "predict.rerank: found 1, expected a number of at least 0 and below 1"
+        ),
+        "train: {min_df: 2}": (
+            "train.min_df: unknown key; it belongs to prepare; legal here: C, loss"
+        ),
         "train: {C: -1}": "train.C: found -1, expected a number above 0",
         "train: {shards: 1.5}": (
             "train.shards: found 1.5, expected a whole number of at least 1 and of at most 100000"
         ),
-        "train: {loss: logistics}": 'train.loss: found "logistics", expected squared-hinge or logistic',
+        "train: {loss: logistics}": (
+            'train.loss: found "logistics", expected squared-hinge or logistic'
+        ),
         "datasets: {a: {source: builtin, min_df: 9, max_df: 8}}": (
             "datasets.a: min_df (9) must not be above max_df (8)"
         ),
         "datasets: {a: {source: builtin, split_column: part, split: stratified}}": (
-            "datasets.a: split_column (part) divides the records itself; leave out split: stratified"
+            "datasets.a: split_column (part) divides the records itself; leave out split: "
+            "stratified"
         ),
         "train: 3": "train: found 3, expected a mapping",
         "train: {false: 3}": "train: the key false is not a text; put it in quotes",
-        "datasets: {x: {extra: {a.csv: 2x}}}": 'datasets.x.extra.a.csv: found "2x", expected a number above 0',
+        "datasets: {x: {extra: {a.csv: 2x}}}": (
+            'datasets.x.extra.a.csv: found "2x", expected a number above 0'
+        ),
         "train: {s: -3, loss: logistic}": "runs.msi: t (-3.0) must be below s (-3.0)",
         "runs: {a: {initialization: mean-seperating}}": "did you mean mean-separating?",
         "{runs: {a: {initialization: bias}}, prepare: {bias: 0}}": (
@@ -109,14 +119,18 @@ NO_LIST = "train: a list is only for texts, and of paths rather than addresses"
         "runs: {}": "runs: found {}, expected a mapping of keys to values with at least one entry",
         "datasets: {x: {}}": "datasets.x: needs either source",
         "datasets: {x: {source: builtin, train: a}}": "datasets.x: source: builtin excludes train",
-        "datasets: {x: {format: npz, train: X.npz}}": "datasets.x: train_labels goes with format: npz",
+        "datasets: {x: {format: npz, train: X.npz}}": (
+            "datasets.x: train_labels goes with format: npz"
+        ),
         "runs: {dataset.h5: {}}": "name of a result file",
         "datasets: {mine: {format: npz, train: [a.npz, b.npz]}}": f"datasets.mine: {NO_LIST}",
-        "datasets: {mine: {format: csv, train: [a.csv, 'https://example.org/b.csv']}}": f"datasets.mine: {NO_LIST}",
+        "datasets: {mine: {format: csv, train: [a.csv, 'https://example.org/b.csv']}}": (
+            f"datasets.mine: {NO_LIST}"
+        ),
     }.items(),
 )
 def test_what_is_wrong_is_said_in_one_line(config, expected) -> None:
-    assert expected in complaint(yaml.safe_load(config))
+    assert expected in find_error(yaml.safe_load(config))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +138,7 @@ def test_what_is_wrong_is_said_in_one_line(config, expected) -> None:
 )
 def test_names_that_are_not_safe_file_names_are_refused(name) -> None:
     for config in ({"datasets": {name: {"source": "builtin"}}}, {"runs": {name: {}}}):
-        assert "cannot be a name" in complaint(config)
+        assert "cannot be a name" in find_error(config)
 
 
 @given(st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", fullmatch=True))
@@ -167,7 +181,9 @@ def test_every_dataset_of_the_catalogue_makes_an_entry() -> None:
         b"- 1\n": ": expected a mapping",
         b"a: [\n": ", line 2: not valid YAML",
         b"a:\n\t- 1\n": ", line 2: not valid YAML: found character '\\t'",
-        b"train: {C: 1}\nruns: {}\ntrain: {C: 2}\n": ", line 3: not valid YAML: the key 'train' appears twice",
+        b"train: {C: 1}\nruns: {}\ntrain: {C: 2}\n": (
+            ", line 3: not valid YAML: the key 'train' appears twice"
+        ),
         b"train: {C: 1,\n  C: 2}\n": ", line 2: not valid YAML: the key 'C' appears twice",
         b"a: !!python/object/apply:os.system ['touch HACKED']\n": (
             ", line 1: not valid YAML: could not determine a constructor"
@@ -195,12 +211,13 @@ def test_aliases_and_merge_keys_are_legal(tmp_path) -> None:
     assert load_config(path) == {"a": {"b": 1}, "c": {"b": 1, "d": 2}, "e": {"b": 1}}
 
 
-def commented_defaults():
-    """What the comments of the default config say of every section."""
+def commented_defaults() -> dict:
+    """Read what the comments of the default config say of every section."""
     text = (ROOT / "config" / "config.yaml").read_text(encoding="utf-8")
-    lines = [
-        line.removeprefix("#") for line in text.splitlines() if re.match(r"#(  |[a-z]+:)", line)
-    ]
+    lines = []
+    for line in text.splitlines():
+        if re.match(r"#(  |[a-z]+:)", line):
+            lines.append(line.removeprefix("#"))
     return yaml.safe_load("\n".join(lines))
 
 
@@ -215,7 +232,10 @@ def test_the_default_config_sets_no_default_and_tells_all_of_them() -> None:
 
 def test_the_schema_file_is_up_to_date() -> None:
     stored = (ROOT / "workflow" / "schemas" / "config.schema.json").read_text(encoding="utf-8")
-    remedy = "python -c 'from ovaflow.settings.schema import json_schema; print(json_schema(), end=\"\")'"
+    remedy = (
+        "python -c 'from ovaflow.settings.schema import json_schema; print(json_schema(), "
+        'end="")\''
+    )
     assert stored == json_schema(), (
         f"write it again: {remedy} > workflow/schemas/config.schema.json"
     )
@@ -280,15 +300,18 @@ LEGAL = {"sweep": {"C": [1]}, "pretrained": "x", "initialization": "zero"}
 
 @pytest.mark.parametrize("method", KEYS)
 def test_each_method_has_its_keys(method) -> None:
-    for key, value in {
-        key: each[key] for each in KEYS.values() for key in each if key != "method"
-    }.items():
+    values = {}
+    for settings in KEYS.values():
+        values |= settings
+    values.pop("method")
+    for key, value in values.items():
         entry = {"method": method, key: LEGAL.get(key, value)}
-        entry |= {"initialization": "pretrained"} if key == "pretrained" else {}
+        if key == "pretrained":
+            entry["initialization"] = "pretrained"
         if key not in KEYS[method]:
             refused = (
                 rf"\w+ is not a setting of method: {method}|method: {method} has no C to sweep"
             )
-            assert re.fullmatch(rf".*runs\.a: ({refused})", complaint({"runs": {"a": entry}}))
+            assert re.fullmatch(rf".*runs\.a: ({refused})", find_error({"runs": {"a": entry}}))
         elif key != "pretrained":
             resolve_config({"runs": {"a": entry}}, DEFAULTS)

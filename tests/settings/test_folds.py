@@ -1,4 +1,4 @@
-"""What folds are asked for, where they are, and what they do not go with."""
+"""Folds of a config: their number, their folders, and settings that exclude them."""
 
 import pytest
 from config_factory import MINE_DATASET, find_config_error, make_config
@@ -29,11 +29,11 @@ def test_a_dataset_may_have_other_folds() -> None:
 @pytest.mark.parametrize("step", ["train-shard", "predict", "evaluate", "estimate"])
 def test_steps_of_a_fold_read_what_those_of_its_dataset_do(step) -> None:
     run = {"weighting": "propensity", "top_k": 7, "rerank": 0.1}
-    whole, fold = (
-        inputs.make_step_parameters(step, make_config({"a": run}, **FIVE), f"mine{end}", "a")
-        for end in ("", "/fold-2-of-5")
-    )
-    assert fold == whole == inputs.make_step_parameters(step, make_config({"a": run}), "mine", "a")
+    with_folds = make_config({"a": run}, **FIVE)
+    without_folds = make_config({"a": run})
+    whole = inputs.make_step_parameters(step, with_folds, "mine", "a")
+    fold = inputs.make_step_parameters(step, with_folds, "mine/fold-2-of-5", "a")
+    assert fold == whole == inputs.make_step_parameters(step, without_folds, "mine", "a")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,10 @@ def test_steps_of_a_fold_read_what_those_of_its_dataset_do(step) -> None:
         ),
         (
             {"runs": {"b": {"rerank_with": ["x/mllm.csv"]}}} | FIVE,
-            "runs.b.rerank_with: who made x/mllm.csv may have seen what folds test; leave this file out",
+            (
+                "runs.b.rerank_with: who made x/mllm.csv may have seen what folds test; leave this "
+                "file out"
+            ),
         ),
     ],
 )

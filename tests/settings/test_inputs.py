@@ -1,11 +1,11 @@
-"""What each step depends on, and the options that its command is given."""
+"""Settings that each step depends on, and the options of its command."""
 
 import re
 from pathlib import Path
 
 import pytest
 import yaml
-from config_factory import make_config
+from config_factory import MINE_DATASET, make_config
 
 from ovaflow.registry import all_steps, find_method
 from ovaflow.settings import inputs, paths
@@ -14,9 +14,9 @@ from ovaflow.settings.predict import N_CANDIDATES
 ROOT = Path(__file__).parents[2]
 
 
-def options(step, run=None, mine=None, dataset="mine", **sections):
-    """What a command is given, without dashes."""
-    config = make_config({"a": run or {}}, *filter(None, [mine]), **sections)
+def make_options(step, run=None, mine=MINE_DATASET, dataset="mine", **sections) -> str:
+    """Return the options of a step's command, without dashes."""
+    config = make_config({"a": run or {}}, mine, **sections)
     given = inputs.format_options(inputs.make_step_parameters(step, config, dataset, "a"))
     assert all(option.startswith("--") for option in given)
     return " ".join(option[2:] for option in given)
@@ -27,8 +27,8 @@ PROBLEM = SOLVE.format("squared-hinge")
 MSI = "s=1.0 t=-2.0"
 LAST = "stored-threshold=0.01"
 READ = (
-    "text-column=text labels-column=labels label-separator=, labels-are=auto first-label=0 missing=auto encoding=utf-8 "
-    "quotes=auto no-html repeated=keep"
+    "text-column=text labels-column=labels label-separator=, labels-are=auto first-label=0 "
+    "missing=auto encoding=utf-8 quotes=auto no-html repeated=keep"
 )
 TERMS = "label-names tfidf=true min-df=2 max-df=0.5 sublinear normalize bias=1.0"
 WORDS = f"{READ} features=words features=prefixes=6 features=names=vocabulary {TERMS}"
@@ -62,13 +62,19 @@ REMBRANDT = {"method": "rembrandt"}
         ),
         (
             "prepare",
-            "{prepare: {split: last, group_column: series}, mine: {format: csv, train: a, test: b}}",
+            (
+                "{prepare: {split: last, group_column: series}, "
+                "mine: {format: csv, train: a, test: b}}"
+            ),
             f"{WORDS} group-column=series {END}",
         ),
         (
             "choose-features",
             "tune: {candidates: {features: [[words, {stems: [german, finnish]}]]}}",
-            f"{READ} {TERMS} {SPLIT} {END} metric=nDCG@5 held-out=0.1 candidates=words+stems=german,finnish",
+            (
+                f"{READ} {TERMS} {SPLIT} {END} metric=nDCG@5 held-out=0.1 "
+                f"candidates=words+stems=german,finnish"
+            ),
         ),
         (
             "choose-c",
@@ -118,7 +124,8 @@ REMBRANDT = {"method": "rembrandt"}
         (
             "train-shard",
             "{run: {method: fastxml, trees: 7, balanced: false}, fastxml: {trees: 9, max_leaf: 4}}",
-            "trees=7 max-leaf=4 leaf-labels=20 C-delta=1.0 C-r=1.0 no-balanced objective=nDCG updates=1 "
+            "trees=7 max-leaf=4 leaf-labels=20 C-delta=1.0 C-r=1.0 no-balanced objective=nDCG "
+            "updates=1 "
             "outer-iterations=10 inner-iterations=10 seed=0 weighting=none",
         ),
         (
@@ -145,7 +152,7 @@ REMBRANDT = {"method": "rembrandt"}
 )
 def test_settings_that_a_step_depends_on(step, config, expected) -> None:
     """``run`` and ``mine`` are the entries of the run and of its dataset."""
-    assert options(step, **(yaml.safe_load(config) or {})) == expected
+    assert make_options(step, **(yaml.safe_load(config) or {})) == expected
 
 
 def test_what_an_estimate_is_made_with() -> None:
@@ -195,7 +202,7 @@ def test_weights_are_pruned_alike_with_and_without_held_out_instances() -> None:
     ("format_", "separates"), [("text-tsv", True), ("jsonl", True), ("annif", False)]
 )
 def test_texts_whose_labels_are_separated(format_, separates) -> None:
-    given = options("prepare", mine={"format": format_, "train": "a"})
+    given = make_options("prepare", mine={"format": format_, "train": "a"})
     assert ("label-separator=" in given) == separates
 
 
@@ -220,10 +227,10 @@ def test_a_fold_is_trained_as_its_dataset_and_more_labels_are_kept() -> None:
     run = {"weighting": "propensity"}
     sections = {"predict": {"rerank": 0.1}}
     assert paths.name_derived_datasets(make_config({"a": run}, **sections)) == [fold]
-    assert options("train-shard", run, dataset=fold, **sections) == options(
+    assert make_options("train-shard", run, dataset=fold, **sections) == make_options(
         "train-shard", run, **sections
     )
-    assert options("predict", run, dataset=fold, **sections) == f"top-k={N_CANDIDATES}"
+    assert make_options("predict", run, dataset=fold, **sections) == f"top-k={N_CANDIDATES}"
 
 
 @pytest.mark.parametrize(
@@ -246,12 +253,10 @@ def test_kernels_of_all_runs(loss, rerank, expected) -> None:
 
 def test_a_sweep_has_the_problem_of_its_first_run_and_a_fold_that_of_its_dataset() -> None:
     config = make_config({"a": {"sweep": {"C": [0.3, 1, 3]}}, "b": {"C": 0.3}})
-    datasets = ("mine", "mine/held-out-0.2")
-    found = {
-        inputs.make_estimate_key(config, dataset, run)
-        for run in config.runs
-        for dataset in datasets
-    }
+    found = set()
+    for run in config.runs:
+        for dataset in ("mine", "mine/held-out-0.2"):
+            found.add(inputs.make_estimate_key(config, dataset, run))
     assert found == {"squared-hinge-l2-none-C0.3-epsilonauto-stored0.01"}
     assert "propensity-0.6-1.5" in inputs.make_estimate_key(
         make_config({"a": {"weighting": "propensity"}}), "mine", "a"
@@ -260,17 +265,15 @@ def test_a_sweep_has_the_problem_of_its_first_run_and_a_fold_that_of_its_dataset
 
 def test_rules_of_the_table_are_those_of_the_workflow() -> None:
     files = (ROOT / "workflow" / "rules").glob("*.smk")
-    written = {
-        rule
-        for file in files
-        for rule in re.findall(r"^rule (\w+):", file.read_text(), re.MULTILINE)
-    }
+    written = set()
+    for file in files:
+        written |= set(re.findall(r"^rule (\w+):", file.read_text(), re.MULTILINE))
     ours = {step.rule for step in all_steps().values() if step.rule}
     assert written - ours == {"download_dataset", "download_file"}
     assert ours <= written
 
 
 def test_empty_lists_are_options_where_they_are_no_default() -> None:
-    given = options("prepare", prepare={"missing": [], "include": []}).split()
+    given = make_options("prepare", prepare={"missing": [], "include": []}).split()
     assert "missing=[]" in given
     assert "include=[]" not in given

@@ -4,7 +4,7 @@ import json
 
 import pytest
 import yaml
-from docs.pages import blocks_of
+from docs.pages import read_blocks
 from pipeline_folder import ROOT, PipelineFolder
 from tiny_table import TINY_CONFIG, write_table
 
@@ -20,7 +20,7 @@ class OthersPlace(PipelineFolder):
 @pytest.fixture
 def others(tmp_path):
     place = OthersPlace(tmp_path)
-    (written,) = (block.code for block in blocks_of(PAGE) if block.title == "Snakefile")
+    (written,) = (block.code for block in read_blocks(PAGE) if block.title == "Snakefile")
     (place.folder / "Snakefile").write_text(
         written.replace("your-own-command >", "cp original.csv")
     )
