@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from compare import compute_objectives
 from peers import blas
-from peers.interface import Problem, as_matrix
+from peers.interface import Peer, Problem, as_matrix
 from peers.registry import METHODS, find_method
 
 from ovaflow.console.errors import InputError
@@ -13,7 +13,8 @@ from ovaflow.sparse.csr import from_scipy, select_rows
 LABELS = np.array([0, 2, 3, 5, 8, 10])
 
 
-def trained(name, dataset, folder, threshold=0.0):
+def train_peer(name, dataset, folder, threshold=0.0) -> Peer:
+    """Train a peer on some labels of a dataset."""
     method = find_method(name)
     if not method.installed:
         pytest.skip(f"{method.package} is not installed")
@@ -29,7 +30,7 @@ def trained(name, dataset, folder, threshold=0.0):
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_a_peer_trains_predicts_and_says_its_size(method, small_dataset, tmp_path) -> None:
-    peer = trained(method.name, small_dataset, tmp_path, threshold=0.01)
+    peer = train_peer(method.name, small_dataset, tmp_path, threshold=0.01)
     assert peer.model_bytes() > 0
     ids = peer.predict(small_dataset.train.X, 5)
     assert ids.shape == (400, 5)
@@ -45,11 +46,11 @@ def test_a_peer_trains_predicts_and_says_its_size(method, small_dataset, tmp_pat
     "name", [method.name for method in METHODS if method.name != "ovaflow" and not method.tree]
 )
 def test_one_vs_all_peers_reach_the_same_optimum(name, small_dataset, tmp_path) -> None:
-    weights = trained(name, small_dataset, tmp_path).weights()
+    weights = train_peer(name, small_dataset, tmp_path).weights()
     if weights is None:
         pytest.skip(f"the weights of {name} cannot be read")
     (tmp_path / "own").mkdir()
-    own = trained("ovaflow", small_dataset, tmp_path / "own").weights()
+    own = train_peer("ovaflow", small_dataset, tmp_path / "own").weights()
     positives = select_rows(small_dataset.positives, LABELS)
     X = small_dataset.train.X
     theirs = compute_objectives(X, positives, weights, 1.0)
@@ -62,4 +63,4 @@ def test_one_vs_all_peers_reach_the_same_optimum(name, small_dataset, tmp_path) 
 def test_blas_refuses_data_that_no_array_holds(small_dataset, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(blas, "MOST_ENTRIES", 1000)
     with pytest.raises(InputError, match="too large"):
-        trained("newton on blas", small_dataset, tmp_path)
+        train_peer("newton on blas", small_dataset, tmp_path)

@@ -178,7 +178,7 @@ assert main(["predict", "--help"]) == 0
     names = [label["name"] for label in json.loads(by_command)["labels"]]
     assert answers == [names, names]
     assert names
-    assert max(map(len, names)) <= 6
+    assert max(len(name) for name in names) <= 6
     assert described["description"] == "No label with a longer name."
     assert described["minimum"] == 1
     assert "--longest-name INTEGER" in done.stdout
