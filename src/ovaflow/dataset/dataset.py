@@ -499,7 +499,10 @@ def _write_split(file: h5py.File, name: str, split: Split) -> None:
 
 
 def _read_split(group: h5py.Group) -> Split:
-    arrays = {key: map_array(group[key]) for key in _INSTANCE_ARRAYS if key in group}
+    arrays: dict[str, Any] = {}
+    for key in _INSTANCE_ARRAYS:
+        if key in group:
+            arrays[key] = map_array(group[key])
     tokens = _read_tokens(group["tokens"]) if "tokens" in group else None
     return Split(read_csr(group["X"]), read_csr(group["Y"]), tokens=tokens, **arrays)
 

@@ -39,7 +39,10 @@ def _expand_sweep(name: str, run: RunEntry, epsilon: float | str) -> list[tuple[
             settings["pretrained"] = neighbour
             # a start so near the solution may satisfy the stopping rule before the label has left
             # it
-            settings["epsilon"] = 0.001 if epsilon == "auto" else epsilon / 10
+            if isinstance(epsilon, str):  # auto
+                settings["epsilon"] = 0.001
+            else:
+                settings["epsilon"] = epsilon / 10
         swept = SweptRun.model_validate(settings | {key: value})
         expanded.append((name_swept_run(name, key, value), swept))
     return expanded

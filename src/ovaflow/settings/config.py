@@ -111,7 +111,9 @@ def load_config(path: StrPath) -> dict[str, Any]:
     except OSError as error:
         raise read_error(path, error) from None
     except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
+        line = None
+        if error.problem_mark:
+            line = error.problem_mark.line + 1
         message = str(error.problem)
         if not isinstance(error, _UnquotedTextError):
             message = f"not valid YAML: {message}"

@@ -85,7 +85,9 @@ def _find_legal_keys(method: str) -> frozenset[str]:
         if reads is not None:
             keys |= set(reads.fields or import_reference(reads.model).model_fields)
     # what has a start may start from another run
-    return frozenset(keys | {"pretrained"} if "initialization" in keys else keys)
+    if "initialization" in keys:
+        keys.add("pretrained")
+    return frozenset(keys)
 
 
 class SweptRun(RunEntry):

@@ -77,12 +77,13 @@ def format_options(parameters: dict[str, Any]) -> list[str]:
         dashed = name.replace("_", "-")
         if isinstance(value, list):
             options += [f"--{dashed}={each}" for each in value]
-        elif isinstance(value, bool):
-            if name == "tfidf":
-                # this option also has the value auto
-                options.append(f"--{dashed}={str(value).lower()}")
-            else:
-                options.append(f"--{dashed}" if value else f"--no-{dashed}")
+        elif isinstance(value, bool) and name == "tfidf":
+            # this option also has the value auto
+            options.append(f"--{dashed}={str(value).lower()}")
+        elif value is True:
+            options.append(f"--{dashed}")
+        elif value is False:
+            options.append(f"--no-{dashed}")
         else:
             options.append(f"--{dashed}={value}")
     return options

@@ -75,7 +75,9 @@ def _spell_block(written: Any) -> str:
         separator = "-" if name == "characters" else ","
         text = separator.join([str(each) for each in argument])
     if not re.fullmatch(pattern, text):
-        found = "nothing" if argument == "" else json.dumps(argument, default=str)
+        found = json.dumps(argument, default=str)
+        if argument == "":
+            found = "nothing"
         raise ValueError(f"{name}: found {found}, expected {expected}")
     return f"{name}={text}" if text else name
 
@@ -118,7 +120,9 @@ def resolve_blocks(features: list[str], has_vocabulary: bool) -> list[str]:
 def _spell_candidate(written: Any) -> str:
     """Spell several blocks in one word, such as ``words+prefixes=6``."""
     blocks = parse_value(written)
-    blocks = blocks.split("+") if isinstance(blocks, str) else as_list(blocks)
+    if isinstance(blocks, str):
+        blocks = blocks.split("+")
+    blocks = as_list(blocks)
     return "+".join([_spell_block(block) for block in blocks])
 
 
@@ -335,7 +339,9 @@ class PrepareSource(Prepare, ExtraFiles):
     @property
     def uses_tfidf(self) -> bool:
         """True if features are weighted by tf-idf."""
-        return self.tfidf if isinstance(self.tfidf, bool) else self.has_texts
+        if self.tfidf == "auto":
+            return self.has_texts
+        return self.tfidf
 
     @property
     def relevant(self) -> dict[str, Any]:
@@ -364,7 +370,9 @@ class PrepareSource(Prepare, ExtraFiles):
     def _require_texts_with_feature_columns(self) -> Self:
         if self.has_columns_beside_text and (self.vector_column or not FOR_COLUMNS.holds(self)):
             names = ", ".join(name for name in _FEATURE_COLUMN_SETTINGS if getattr(self, name))
-            instead = "vector_column" if self.vector_column else f"format: {self.format}"
+            instead = f"format: {self.format}"
+            if self.vector_column:
+                instead = "vector_column"
             raise ValueError(
                 f"{names}: beside texts in columns ({FOR_COLUMNS.words}), not with {instead}"
             )
@@ -427,7 +435,9 @@ def make_candidates_validator(name: str) -> BeforeValidator:
     """Make a validator that takes the candidates of one setting, or one or several values."""
 
     def select_candidates(value: Any) -> Any:
-        return getattr(value, name) if isinstance(value, AutoCandidates) else as_list(value)
+        if isinstance(value, AutoCandidates):
+            return getattr(value, name)
+        return as_list(value)
 
     return BeforeValidator(select_candidates)
 

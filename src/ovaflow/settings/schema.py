@@ -256,14 +256,18 @@ def _suggest_section(key: str, model: type[BaseModel]) -> str:
             continue
         if key in find_schema(model, [name]).get("properties", ()):
             homes.append(name)
-    return f"; it belongs to {' or '.join(homes)}" if homes else ""
+    if not homes:
+        return ""
+    return f"; it belongs to {' or '.join(homes)}"
 
 
 def _suggest_similar(word: Any, known: list) -> str:
     """Return a hint at the known word that is most similar."""
     spelled = {str(candidate).lower(): str(candidate) for candidate in known}
     close = difflib.get_close_matches(str(word).lower(), spelled, n=1)
-    return f"; did you mean {spelled[close[0]]}?" if close else ""
+    if not close:
+        return ""
+    return f"; did you mean {spelled[close[0]]}?"
 
 
 def _shorten(value: Any) -> str:
@@ -271,7 +275,9 @@ def _shorten(value: Any) -> str:
     if isinstance(value, date):
         return str(value)
     text = json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if len(text) > 60:
+        return f"{text[:57]}..."
+    return text
 
 
 def json_schema() -> str:

@@ -128,7 +128,9 @@ def _join_names(names: Any) -> Any:
     texts = [convert_whole_number(name) for name in as_list(names)]
     if not all(isinstance(text, str) for text in texts):
         return names
-    return join_column_names(texts) if isinstance(names, list) else texts[0]
+    if isinstance(names, list):
+        return join_column_names(texts)
+    return texts[0]
 
 
 ColumnNames = Annotated[

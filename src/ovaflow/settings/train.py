@@ -160,7 +160,9 @@ class Train(Solve):
     @property
     def stored_threshold(self) -> float:
         """Size of the smallest weights that shards store."""
-        return STORED_THRESHOLD if self.prune == "auto" else min(self.prune, STORED_THRESHOLD)
+        if self.prune == "auto":
+            return STORED_THRESHOLD
+        return min(self.prune, STORED_THRESHOLD)
 
 
 class TrainLabels(Propensities, Solve):
