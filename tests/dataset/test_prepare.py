@@ -32,12 +32,13 @@ ALL_IN_TRAINING = "--test-fraction=1e-9"
 
 
 def write_texts(name, rows) -> None:
-    Path(name).write_text(
-        "".join(json.dumps({"text": text, "labels": labels}) + "\n" for text, labels in rows)
-    )
+    """Write texts and their labels as JSON Lines."""
+    with open(name, "w") as file:
+        for text, labels in rows:
+            file.write(json.dumps({"text": text, "labels": labels}) + "\n")
 
 
-def dense(matrix):
+def dense(matrix) -> np.ndarray:
     return matrix.to_scipy().toarray()
 
 
@@ -131,15 +132,11 @@ def test_dense_features_are_stored_in_full_and_counted_as_they_are(
     dataset = prepare("--format=npz --train=X.npy --test=X.npy")
     assert dataset.parameters["dense"] is is_dense
     assert (len(dataset.train.X.data) == 40 * 51) == is_dense
-    assert (
-        dataset.parameters["source"]["counts"]["train_without_features"]
-        == (X == 0).all(axis=1).sum()
-    )
-    assert (
-        count_row_nonzeros(dataset.train.X).sum()
-        == len(dataset.test.X.data)
-        == np.count_nonzero(X) + 40
-    )
+    counts = dataset.parameters["source"]["counts"]
+    assert counts["train_without_features"] == (X == 0).all(axis=1).sum()
+    nonzeros = np.count_nonzero(X) + 40
+    assert count_row_nonzeros(dataset.train.X).sum() == nonzeros
+    assert len(dataset.test.X.data) == nonzeros
     np.testing.assert_array_equal(dense(dataset.train.X), dense(dataset.test.X))
 
 
@@ -148,9 +145,8 @@ def test_builtin(prepare, monkeypatch) -> None:
     dataset = prepare("--format=builtin --features=words")
     assert dataset.n_documents + dataset.test.X.n_rows == 500
     assert dataset.counts.min() > 0
-    assert {"modules_read", "repeated_texts", "python"} < dataset.parameters["source"][
-        "counts"
-    ].keys()
+    counts = dataset.parameters["source"]["counts"]
+    assert {"modules_read", "repeated_texts", "python"} < counts.keys()
 
 
 def test_columns_with_weights(prepare) -> None:
@@ -198,14 +194,11 @@ def test_same_bytes_in_every_process(tmp_path) -> None:
 
 def write_table(labels, name="a.csv", text="sky {} in {}") -> None:
     """Write a table of texts with some labels."""
-    rows = enumerate(labels)
-    write_records(
-        name,
-        [
-            {"text": text.format("ab"[i % 2] * 2, "cde"[i % 3] * 2), "labels": each}
-            for i, each in rows
-        ],
-    )
+    records = []
+    for i, each in enumerate(labels):
+        words = ("ab"[i % 2] * 2, "cde"[i % 3] * 2)
+        records.append({"text": text.format(*words), "labels": each})
+    write_records(name, records)
 
 
 def combine_labels(names, separator) -> list[str]:
