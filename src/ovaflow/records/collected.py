@@ -11,14 +11,13 @@ import pyarrow as pa
 
 from ovaflow.console.errors import StrPath
 from ovaflow.features.tfidf import GrowingVector
-from ovaflow.features.tokens import Tokens
+from ovaflow.features.tokens import Numbering, Tokens
 from ovaflow.features.vocabulary import read_tokens, take_tokens
 from ovaflow.labels.lists import LabelLists
 from ovaflow.reading.feature_columns import FeatureColumn
 from ovaflow.reading.instances import FIELD_SEPARATOR, TextInstance
 from ovaflow.records.columns import GrowingColumns, TextColumn, number_texts, read_feature_values
 from ovaflow.records.drawing import hash_content
-from ovaflow.records.splitting import make_group_numbers
 from ovaflow.records.units import find_text_units, select_units
 
 
@@ -170,7 +169,8 @@ def collect_records(
     excerpts = StoredTexts(folder)
 
     def store_records() -> Iterator[str]:
-        group_numbers = make_group_numbers()
+        # records without a group have the number -1
+        group_numbers = Numbering({"": -1})
         for instance in corpus:
             labels.append(instance.labels)
             text = instance.text.replace(FIELD_SEPARATOR, " ")
@@ -188,7 +188,7 @@ def _make_row(
     instance: TextInstance,
     text: str,
     seed: int,
-    group_numbers: dict[str, int],
+    group_numbers: Numbering,
     n_feature_columns: int,
 ) -> tuple:
     """Make the row of a record in the table of columns."""

@@ -1,15 +1,27 @@
 """The records of a source, one by one, with labels as they are written."""
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
-from ovaflow.labels.separators import SAMPLED_LABELS, find_cut_sentence, find_separator_doubt
+from ovaflow.labels.lists import LabelLists
+from ovaflow.labels.matrix import Labels
+from ovaflow.labels.separators import (
+    SAMPLED_LABELS,
+    SeparatorDoubt,
+    find_cut_sentence,
+    find_separator_doubt,
+)
+from ovaflow.reading.feature_columns import FeatureColumn
 from ovaflow.reading.formats import FORMATS, guess_format
-from ovaflow.reading.instances import NO_SEPARATOR
+from ovaflow.reading.instances import NO_SEPARATOR, Reading, TextInstance
 from ovaflow.reading.markup import remove_markup
 from ovaflow.reading.streams import RecordFile, find_matching_paths
+from ovaflow.records.source import SourceFiles
 from ovaflow.settings.section import as_list
 from ovaflow.settings.source import holds_texts
 
@@ -22,95 +34,116 @@ _MARKUP = re.compile(
 
 
 class Corpus:
-    """Records of the files of a role in their order; ``counts`` says what was seen."""
+    """Records of the files of a role, in their order.
 
-    def __init__(self, source, labels, role) -> None:
+    Parameters
+    ----------
+    source : SourceFiles
+    labels : Labels
+    role : str
+        ``"train"``, ``"test"`` or ``"dev"``.
+
+    Attributes
+    ----------
+    counts : Counter
+        Numbers of what was left out or is remarkable.
+    """
+
+    def __init__(self, source: SourceFiles, labels: Labels, role: str) -> None:
         self._source = source
         self._labels = labels
         self._role = role
-        self._reading = source.reading_for(labels)
+        self._reading = source.make_corpus_reading(labels)
         if role in ("test", "dev"):
             self._reading = replace(self._reading, weight_column=None)
         self.counts = self._reading.counts
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[TextInstance]:
         if self._source.format == "builtin":
-            yield from self._docstrings()
+            yield from self._get_docstrings()
         else:
-            yield from map(self._without_markup, self._instances())
+            for instance in self._read_instances():
+                yield self._remove_markup(instance)
 
     @property
-    def feature_columns(self):
-        """Columns beside the texts whose values are features."""
+    def feature_columns(self) -> tuple[FeatureColumn, ...]:
+        """Columns next to the texts whose values are features."""
         return self._reading.feature_columns
 
-    def doubt(self, written, counts):
-        """Whether written labels are combinations of others; None where no separator was used, or
-        none is wanted.
+    def find_doubt(self, written: LabelLists, counts: Counter) -> SeparatorDoubt | None:
+        """Find a doubt about the separator: written labels may be combinations of others.
+
+        Parameters
+        ----------
+        written : LabelLists
+            The labels of some of the records, as they are written.
+        counts : Counter
+            Gets a sentence about labels that are cut.
+
+        Returns
+        -------
+        SeparatorDoubt, or None
+            None also if no separator was used, or if labels are ids.
         """
         reading = self._reading
-        if (
-            self._labels.n_labels is not None
-            or reading.separator == NO_SEPARATOR
-            or not reading.seen.get("separated")
-        ):
+        has_separator = reading.separator != NO_SEPARATOR and reading.seen.get("separated")
+        if self._labels.n_labels is not None or not has_separator:
             return None
-        several = written.lengths > 1
+        has_several = written.lengths > 1
         names = list(self._labels.meanings.written)
         cells = []
-        for row in np.flatnonzero(several)[:SAMPLED_LABELS].tolist():
+        for row in np.flatnonzero(has_several)[:SAMPLED_LABELS].tolist():
             cells.append([names[number] for number in written.of(row)])
-        if (sentence := find_cut_sentence(cells, reading.separator)) is not None:
+        sentence = find_cut_sentence(cells, reading.separator)
+        if sentence is not None:
             counts["labels_cut"] = sentence
-        joined = map(reading.separator.join, cells)
+        joined = [reading.separator.join(cell) for cell in cells]
         return find_separator_doubt(
-            reading.written_labels, several.mean(), reading.separator, joined
+            reading.written_labels, has_several.mean(), reading.separator, joined
         )
 
-    def _docstrings(self):
+    def _get_docstrings(self) -> list[TextInstance]:
         # near twins may be on both sides, so that figures stay comparable with published ones
+        docstrings = self._source.docstrings
         if self._role == "train":
-            for name, figure in self._source.docstrings.counts.items():
+            for name, figure in docstrings.counts.items():
                 self.counts[name] = figure
-        return getattr(self._source.docstrings, self._role)
+            return docstrings.train
+        return docstrings.test
 
-    def _instances(self):
+    def _read_instances(self) -> Iterator[TextInstance]:
+        """Yield the instances of all files; where there are several, with the file's name."""
         paths = self._source.paths[self._role]
         for path in paths:
-            for instance in self._read(path, self._source.format, self._reading):
-                yield (
-                    instance._replace(file=path.name)
-                    if len(paths) > 1 and path.is_file()
-                    else instance
-                )
+            has_name = len(paths) > 1 and path.is_file()
+            for instance in self._read_file(path, self._source.format, self._reading):
+                yield instance._replace(file=path.name) if has_name else instance
         if self._role == "train" and self._source.extra:
-            yield from self._extra_instances()
+            yield from self._read_extra_instances()
 
-    def _extra_instances(self):
-        """Instances of extra files with their weights."""
+    def _read_extra_instances(self) -> Iterator[TextInstance]:
+        """Yield the instances of extra files with their weights."""
         reading = replace(self._reading, group_column=None, time_column=None, weight_column=None)
-        for location, weight in zip(
-            as_list(self._source.extra), self._source.settings.extra_weight, strict=True
-        ):
+        locations = as_list(self._source.extra)
+        for location, weight in zip(locations, self._source.settings.extra_weight, strict=True):
             for path in find_matching_paths(location):
-                named = guess_format(path)
-                format = named if holds_texts(named) else self._source.format
-                for instance in self._read(path, format, reading):
+                format = guess_format(path)
+                if not holds_texts(format):
+                    format = self._source.format
+                for instance in self._read_file(path, format, reading):
                     yield instance._replace(weight=weight, extra=True, file=path.name)
 
-    def _read(self, path, format, reading):
+    def _read_file(self, path: Path, format: str, reading: Reading) -> Iterator[TextInstance]:
         return FORMATS[format].read(RecordFile(path, reading.encoding), reading)
 
-    def _without_markup(self, instance):
-        """An instance without markup, if the settings say so; else texts that have some are
-        counted.
-        """
+    def _remove_markup(self, instance: TextInstance) -> TextInstance:
+        """Remove markup if the settings say so; else count the texts that have some."""
         if self._reading.vectors:
             return instance
+        text = instance.text
         if self._source.settings.html:
-            return instance._replace(text=remove_markup(instance.text))
-        if ("<" in instance.text or "&" in instance.text) and _MARKUP.search(
-            instance.text
-        ) is not None:
+            return instance._replace(text=remove_markup(text))
+        # the first test is faster
+        if ("<" in text or "&" in text) and _MARKUP.search(text):
             self.counts["texts_with_markup"] += 1
         return instance

@@ -3,34 +3,35 @@
 import hashlib
 import os
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from glob import glob
-from itertools import chain
 from pathlib import Path
+from typing import Any
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.labels.matrix import read_label_names
 from ovaflow.reading.columns import join_column_names, split_column_names
 from ovaflow.reading.feature_columns import COLUMN_KINDS, make_feature_columns
-from ovaflow.reading.formats import FORMATS
-from ovaflow.reading.instances import IdentifiedNames, Reading, join_repeated
-from ovaflow.reading.preview import add_weights, preview_files
+from ovaflow.reading.formats import FORMATS, Format
+from ovaflow.reading.instances import IdentifiedNames, Reading, TextInstance, join_repeated
+from ovaflow.reading.preview import Preview, add_weights, preview_files
 from ovaflow.reading.streams import (
     RecordFile,
     find_matching_files,
     find_matching_paths,
     open_stream,
 )
-from ovaflow.records.docstrings import collect_docstrings
+from ovaflow.records.docstrings import Docstrings, collect_docstrings
 from ovaflow.settings.inputs import make_step_settings
 from ovaflow.settings.prepare import PrepareSource
 from ovaflow.settings.section import as_list
 from ovaflow.settings.source import FILE_ROLES, ReadTexts, accepts_several_files, holds_texts
 from ovaflow.storage.opening import open_regular
 
-_LABELLED = ("train", "test", "dev")
-"""Roles of files whose records have labels, and whose beginnings are looked at."""
+_LABELLED_ROLES = ("train", "test", "dev")
+"""Roles of files whose records have labels, and which are previewed."""
 
 
 @dataclass(frozen=True)
@@ -48,226 +49,291 @@ class SourceFiles:
     vocabulary: Path | None = None  # whose subjects are the labels
 
     @property
-    def format(self):
+    def format(self) -> str:
+        """The name of the files' format."""
         return self.settings.format
 
     @property
-    def files(self):
-        """What was given as files, by role."""
-        paths = {role: getattr(self, role) for role in FILE_ROLES}
-        return {role: path for role, path in paths.items() if path is not None}
+    def files(self) -> dict[str, Path | list[Path]]:
+        """The given locations of files, by role."""
+        locations = {role: getattr(self, role) for role in FILE_ROLES}
+        return {role: location for role, location in locations.items() if location is not None}
 
     @property
-    def train_name(self):
-        """The training files, as messages call them."""
-        return ", ".join(map(str, as_list(self.train)))
+    def train_name(self) -> str:
+        """The name of the training files in messages."""
+        return ", ".join(str(path) for path in as_list(self.train))
 
     @cached_property
-    def paths(self):
-        paths = {role: as_list(location) for role, location in self.files.items()}
-        for role in filter(self._may_be_several, paths):
-            paths[role] = list(chain.from_iterable(map(find_matching_paths, paths[role])))
+    def paths(self) -> dict[str, list[Path]]:
+        """Paths of the files by role; patterns are replaced by the files that match them."""
+        paths = {}
+        for role, location in self.files.items():
+            paths[role] = as_list(location)
+            if self._accepts_several(role):
+                paths[role] = []
+                for each in as_list(location):
+                    paths[role] += find_matching_paths(each)
         return paths
 
-    def _may_be_several(self, role):
+    def _accepts_several(self, role: str) -> bool:
         return accepts_several_files(role, self.format)
 
     def require_files(self) -> None:
+        """Refuse files that are missing, or that do not go with the format."""
         if self.dev is not None and not self.settings.has_texts:
             raise InputError("dev goes with texts, not with features", remedy="leave it out")
-        for role, path in self.files.items():
-            if isinstance(path, list) and not self._may_be_several(role):
+        for role, location in self.files.items():
+            if isinstance(location, list) and not self._accepts_several(role):
                 raise InputError(
                     f"{self.format} takes one {role} file", remedy="join the files, or give texts"
                 )
-        for path in chain.from_iterable(self.paths.values()):
-            for each in find_matching_files(path) if self.format == "annif" else [path]:
-                _require_file(each)
+        for paths in self.paths.values():
+            for path in paths:
+                files = find_matching_files(path) if self.format == "annif" else [path]
+                for file in files:
+                    _require_file(file)
 
     @property
-    def has_vocabulary(self):
-        """Whether labels have names of their own, in a vocabulary or a file."""
+    def has_vocabulary(self) -> bool:
+        """True if labels have names of their own, in a vocabulary or a file."""
         return self.vocabulary is not None or self.labels is not None
 
     @cached_property
-    def docstrings(self):
-        """The built-in dataset."""
+    def docstrings(self) -> Docstrings:
+        """The built-in data set."""
         return collect_docstrings(
             test_fraction=self.settings.test_fraction, seed=self.settings.seed
         )
 
     @cached_property
-    def preview(self):
-        """What the beginnings of the training, test and dev files say about how they are to be
-        read.
-        """
+    def preview(self) -> Preview:
+        """The preview of the training, test and dev files, which says how they are to be read."""
         n_labels = None if self.labels is None else len(read_label_names(self.labels)[0])
-        paths = [path for role in _LABELLED for path in self.paths.get(role, ())]
+        paths = []
+        for role in _LABELLED_ROLES:
+            paths += self.paths.get(role, [])
+        format = FORMATS[self.format]
         reading = make_reading(self.settings, n_labels)
-        preview = preview_files(paths, FORMATS[self.format], reading)
-        if column := self.settings.weight_column:
-            preview = add_weights(preview, FORMATS[self.format], column)
-        n = len(reading.texts)
+        preview = preview_files(paths, format, reading)
+        weight_column = self.settings.weight_column
+        if weight_column:
+            preview = add_weights(preview, format, weight_column)
+        n_weights = len(reading.texts)
         texts = preview.reading.texts
-        if reading.weighted and len(texts) != n:
-            message = f"{n} column_weights for {', '.join(map(repr, texts))}"
+        if reading.weighted and len(texts) != n_weights:
+            columns = ", ".join(repr(name) for name in texts)
             raise InputError(
-                message, path=paths[0], remedy="set column_weights to one for each column"
+                f"{n_weights} column_weights for {columns}",
+                path=paths[0],
+                remedy="set column_weights to one for each column",
             )
-        return (
-            replace(preview, instances=list(join_repeated(preview.instances)))
-            if self.settings.repeated == "join"
-            else preview
-        )
+        if self.settings.repeated == "join":
+            return replace(preview, instances=list(join_repeated(preview.instances)))
+        return preview
 
-    def reading_for(self, labels):
-        """How records with these labels are made, with counts of their own."""
+    def make_corpus_reading(self, labels: Any) -> Reading:
+        """Make the reading of records with some labels, with counts of its own.
+
+        Parameters
+        ----------
+        labels : ovaflow.labels.matrix.Labels
+        """
         if self.format == "builtin":
             return Reading([], [])
-        own = {"n_labels": labels.n_labels, "identified": labels.identified, "counts": Counter()}
-        return replace(self.preview.reading, **own)
+        return replace(
+            self.preview.reading,
+            n_labels=labels.n_labels,
+            identified=labels.identified,
+            counts=Counter(),
+        )
 
-    def provenance(self):
-        """Format, and each file's name, size and hash."""
-        files = {role: _identity(self.files[role], paths) for role, paths in self.paths.items()}
-        remembered = {"format": self.format, "files": files}
+    def provenance(self) -> dict[str, Any]:
+        """Return the format, the settings that are not by default, and what identifies each file."""
+        files = {role: _identify(self.files[role], paths) for role, paths in self.paths.items()}
+        provenance: dict[str, Any] = {"format": self.format, "files": files}
         if self.format in FORMATS:
-            names = ["text_column", "labels_column"] if FORMATS[self.format].has_columns else []
-            names += ["label_separator"] * FORMATS[self.format].has_separator
-            remembered |= {
-                name: self._column_names(name) or getattr(self.settings, name) for name in names
-            }
+            if FORMATS[self.format].has_columns:
+                reading = self.preview.reading
+                text_column = self._join_changed_names("text_column", reading.texts)
+                labels_column = self._join_changed_names("labels_column", reading.labels)
+                provenance["text_column"] = text_column
+                provenance["labels_column"] = labels_column
+            if FORMATS[self.format].has_separator:
+                provenance["label_separator"] = self.settings.label_separator
         if holds_texts(self.format):
-            # what is as by default need not be remembered
-            read = self.settings.model_dump(include=set(_REMEMBERED)) | self.preview.settings
-            remembered |= {
-                name: value for name, value in read.items() if value != _REMEMBERED[name]
-            }
-        return remembered
+            settings = self.settings.model_dump(include=set(_DEFAULTS)) | self.preview.settings
+            for name, value in settings.items():
+                if value != _DEFAULTS[name]:
+                    provenance[name] = value
+        return provenance
 
-    def _column_names(self, setting):
-        """Names of columns in a setting, where the header says that a comma is in one of them."""
-        found = {
-            "text_column": self.preview.reading.texts,
-            "labels_column": self.preview.reading.labels,
-        }.get(setting)
-        if found is not None and found != split_column_names(getattr(self.settings, setting)):
-            return join_column_names(found)
-        return None
+    def _join_changed_names(self, setting: str, names: list[str]) -> Any:
+        """Return a setting, or the names of columns if the header has a comma in one of them."""
+        chosen = getattr(self.settings, setting)
+        if names != split_column_names(chosen):
+            return join_column_names(names)
+        return chosen
 
 
-_REMEMBERED = {
+_DEFAULTS = {
     name: field.default
     for name, field in ReadTexts.model_fields.items()
     if name not in ("text_column", "labels_column", "label_separator", "html")
 }
+"""Defaults of the settings that a data set records only where they differ."""
 
 
-def make_reading(settings, n_labels=None, **more):
-    """How records are made, as settings say."""
-    columns = {"texts": ["text"], "labels": ["labels"]}
-    if settings.format in FORMATS and FORMATS[settings.format].has_columns:
-        chosen = [
-            name
-            for name in (*_CHOSEN, *(kind.setting for kind in COLUMN_KINDS))
-            if getattr(settings, name)
-        ]
-        columns = {
-            "texts": [settings.vector_column]
-            if settings.vector_column
-            else split_column_names(settings.text_column),
-            "vectors": settings.vector_column is not None,
-            "labels": split_column_names(settings.labels_column),
-            "id_column": settings.id_column,
-            "group_column": settings.group_column,
-            "feature_columns": make_feature_columns(lambda name: getattr(settings, name)),
-            "time_column": settings.split_column,
-            "parts": bool(settings.split_column) and settings.split != "last",
-            "remedy": f"set {', '.join(chosen)} and labels_column",
-        }
-    if settings.missing != "auto":
-        columns["missing"] = tuple(settings.missing)
-    as_they_are = {name: getattr(settings, name) for name in _AS_THEY_ARE}
-    others = {
-        # as the command line has them
-        "separator": settings.label_separator.replace("\\n", "\n").replace("\\t", "\t"),
-        "weighted": bool(settings.column_weights),
-        "n_labels": n_labels,
-    }
-    return Reading(**columns | as_they_are | others | more)
+def make_reading(settings: Any, n_labels: int | None = None, **more: Any) -> Reading:
+    """Make the reading of records that settings describe.
 
-
-def read_file(settings, path, known=()):
-    """Instances of a file, or of several by a pattern, after a look at their beginnings; labels
-    known by identifier.
+    Parameters
+    ----------
+    settings : PrepareSource
+    n_labels : int, optional
+        Number of labels, if labels are ids.
+    more
+        Fields of the :class:`Reading` that the settings do not decide.
     """
-    kind = FORMATS[settings.format]
+    fields: dict[str, Any] = {"texts": ["text"], "labels": ["labels"]}
+    if settings.format in FORMATS and FORMATS[settings.format].has_columns:
+        fields = _choose_columns(settings)
+    if settings.missing != "auto":
+        fields["missing"] = tuple(settings.missing)
+    for name in _COPIED_SETTINGS:
+        fields[name] = getattr(settings, name)
+    # the command line has escapes
+    fields["separator"] = settings.label_separator.replace("\\n", "\n").replace("\\t", "\t")
+    fields["weighted"] = bool(settings.column_weights)
+    fields["n_labels"] = n_labels
+    return Reading(**fields | more)
+
+
+def _choose_columns(settings: Any) -> dict[str, Any]:
+    """Choose the fields of a reading that name columns of a table."""
+    if settings.vector_column:
+        texts = [settings.vector_column]
+    else:
+        texts = split_column_names(settings.text_column)
+    column_settings = [*_COLUMN_SETTINGS, *(kind.setting for kind in COLUMN_KINDS)]
+    given = [name for name in column_settings if getattr(settings, name)]
+    return {
+        "texts": texts,
+        "vectors": settings.vector_column is not None,
+        "labels": split_column_names(settings.labels_column),
+        "id_column": settings.id_column,
+        "group_column": settings.group_column,
+        "feature_columns": make_feature_columns(lambda name: getattr(settings, name)),
+        "time_column": settings.split_column,
+        "parts": bool(settings.split_column) and settings.split != "last",
+        "remedy": f"set {', '.join(given)} and labels_column",
+    }
+
+
+def read_file(
+    settings: Any, path: StrPath, known_identifiers: Iterable[str] = ()
+) -> Iterator[TextInstance]:
+    """Read the instances of a file, or of several by a pattern, after a preview.
+
+    Parameters
+    ----------
+    settings : PrepareSource
+    path : path
+    known_identifiers : iterable of str
+        Identifiers of labels that are used as names themselves.
+    """
+    format = FORMATS[settings.format]
     paths = find_matching_paths(path)
-    reading = preview_files(
-        paths, kind, make_reading(settings, identified=IdentifiedNames(known))
-    ).reading
-    return chain.from_iterable(
-        kind.read(RecordFile(each, reading.encoding), reading) for each in paths
-    )
+    reading = make_reading(settings, identified=IdentifiedNames(known_identifiers))
+    reading = preview_files(paths, format, reading).reading
+    return _read_files(paths, format, reading)
 
 
-_CHOSEN = (
+def _read_files(paths: list[Path], format: Format, reading: Reading) -> Iterator[TextInstance]:
+    for path in paths:
+        yield from format.read(RecordFile(path, reading.encoding), reading)
+
+
+_COLUMN_SETTINGS = (
     "text_column",
     "id_column",
     "group_column",
     "split_column",
     "weight_column",
 )
-"""Settings that name columns, besides labels_column and those beside the text."""
-_AS_THEY_ARE = ("label_key", "labels_are", "first_label", "encoding", "quotes", "sheet")
+"""Settings that name columns, besides labels_column and those of feature columns."""
+_COPIED_SETTINGS = ("label_key", "labels_are", "first_label", "encoding", "quotes", "sheet")
+"""Settings that are fields of a reading."""
 
 
-def preview_datasets(config):
-    """The :class:`Look` at each dataset of texts whose files are there; refuses those that lack a
-    column.
+def preview_datasets(config: Any) -> dict[str, Preview]:
+    """Preview each data set of texts whose files exist; refuse files that lack a column.
+
+    Parameters
+    ----------
+    config : ovaflow.settings.configuration.Config
+
+    Returns
+    -------
+    dict
+        Previews by the name of the data set.
     """
     previews = {}
     for name, entry in config.datasets.items():
-        locations = [
-            *chain.from_iterable(as_list(getattr(entry, role) or []) for role in _LABELLED)
-        ]
-        there = [
-            path for each in locations for path in map(Path, glob(each) or [each]) if path.exists()
-        ]
-        if holds_texts(entry.format) and len(there) >= len(locations):
-            files = {
-                role: _paths_of(getattr(entry, role))
-                for role in (*_LABELLED, "labels")
-                if getattr(entry, role)
-            }
-            previews[name] = SourceFiles(
-                make_step_settings("prepare", config, name), **files
-            ).preview
+        if holds_texts(entry.format) and _have_files(entry):
+            files = {}
+            for role in (*_LABELLED_ROLES, "labels"):
+                location = getattr(entry, role)
+                if location:
+                    files[role] = _make_paths(location)
+            source = SourceFiles(make_step_settings("prepare", config, name), **files)
+            previews[name] = source.preview
     return previews
 
 
-def _paths_of(location):
-    return [Path(each) for each in location] if isinstance(location, list) else Path(location)
+def _have_files(entry: Any) -> bool:
+    """Tell whether the files of a data set exist, at least as many as it has locations."""
+    locations = []
+    for role in _LABELLED_ROLES:
+        locations += as_list(getattr(entry, role) or [])
+    n_existing = 0
+    for location in locations:
+        paths = glob(location) or [location]
+        n_existing += sum(Path(path).exists() for path in paths)
+    return n_existing >= len(locations)
 
 
-def _require_file(path) -> None:
+def _make_paths(location: str | list[str]) -> Path | list[Path]:
+    if isinstance(location, list):
+        return [Path(each) for each in location]
+    return Path(location)
+
+
+def _require_file(path: Path) -> None:
+    """Refuse a folder, and a file that cannot be opened."""
     if os.path.isdir(path):
-        remedy = "give a file, a pattern such as exports/*.csv, or format: annif for a folder of documents"
-        raise InputError("is a directory", path=path, remedy=remedy)
+        raise InputError(
+            "is a directory",
+            path=path,
+            remedy="give a file, a pattern such as exports/*.csv, "
+            "or format: annif for a folder of documents",
+        )
     with open_stream(path):
         pass
 
 
-def _identity(location, paths):
-    """Name, size and hash of a file; of several, or those of a folder, the sum of sizes and the
-    hash of hashes.
+def _identify(location: Path | list[Path], paths: list[Path]) -> dict[str, Any]:
+    """Return name, size and hash of a file.
+
+    Of several files, or those of a folder, these are the sum of sizes and the hash of hashes.
     """
     size = 0
     digests = []
-    for path in chain.from_iterable(map(find_matching_files, paths)):
-        with open_regular(path) as file:
-            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
-            size += file.tell()
+    for path in paths:
+        for file_path in find_matching_files(path):
+            with open_regular(file_path) as file:
+                digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+                size += file.tell()
     digest = digests[0]
     if len(digests) > 1:
         digest = hashlib.sha256(" ".join(digests).encode()).hexdigest()
