@@ -1,12 +1,12 @@
-"""The catalogue of public datasets: where to get them, and their propensities."""
+"""The catalogue of public data sets: their addresses and propensities."""
 
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.settings.config import load_config
 from ovaflow.settings.section import Section
 
@@ -33,7 +33,7 @@ class Propensity(Section):
 
 
 class Archive(Section):
-    """Where to get a dataset's archive, and what to extract from it."""
+    """An archive of a data set: its address, and the members to extract."""
 
     drive: Annotated[str, Field(pattern=r"^[-\w]{10,}$")] | None = None
     resourcekey: Annotated[str, Field(pattern=r"^[-\w]+$")] | None = None
@@ -41,7 +41,7 @@ class Archive(Section):
     members: dict[str, str]
 
     @model_validator(mode="after")
-    def _one_place(self):
+    def _require_one_address(self) -> Self:
         if (self.drive is None) == (self.url is None):
             raise ValueError("give either drive or url")
         if set(self.members) not in _LAYOUTS:
@@ -51,8 +51,8 @@ class Archive(Section):
         return self
 
     @property
-    def page(self):
-        """Address that a person opens in a browser to download the archive by hand."""
+    def page(self) -> str:
+        """The address to download the archive by hand in a browser."""
         if self.url:
             return self.url
         key = f"?resourcekey={self.resourcekey}" if self.resourcekey else ""
@@ -60,6 +60,8 @@ class Archive(Section):
 
 
 class CatalogueEntry(Section):
+    """A data set of the catalogue."""
+
     title: str
     note: str | None = None
     format: Literal["xmc-text", "npz"]
@@ -67,8 +69,8 @@ class CatalogueEntry(Section):
     sources: Annotated[list[Archive], Field(min_length=1)]
 
     @property
-    def files(self):
-        """What ``ovaflow download`` leaves in the dataset's folder, by role."""
+    def files(self) -> dict[str, str]:
+        """The files of ``ovaflow download`` in the data set's folder, by role."""
         return _NPZ_FILES if self.format == "npz" else _TEXT_FILES
 
 
@@ -76,25 +78,29 @@ class _Catalogue(Section):
     datasets: dict[Annotated[str, Field(pattern=r"^[a-z0-9][-.a-z0-9]*$")], CatalogueEntry]
 
 
-def default_catalogue():
-    """``config/datasets.yaml`` of the checkout, or the copy inside the wheel."""
+def default_catalogue() -> Path:
+    """Return ``config/datasets.yaml`` of the checkout, or the copy inside the wheel."""
     packaged = _PACKAGE / "pipeline" / "config" / "datasets.yaml"
-    return packaged if packaged.is_file() else _PACKAGE.parents[1] / "config" / "datasets.yaml"
+    if packaged.is_file():
+        return packaged
+    return _PACKAGE.parents[1] / "config" / "datasets.yaml"
 
 
 @cache
-def read_catalogue(path=None):
+def read_catalogue(path: StrPath | None = None) -> dict[str, CatalogueEntry]:
+    """Read a catalogue, ovaflow's own by default."""
     path = Path(path or default_catalogue())
     try:
         return _Catalogue.model_validate(load_config(path)).datasets
     except ValidationError as error:
         first = error.errors()[0]
-        message = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        key = ".".join(str(part) for part in first["loc"])
+        message = f"{key}: {first['msg']}"
     raise InputError(message, path=path, remedy="correct this file, or give another one")
 
 
-def find_entry(name, path=None):
-    """One dataset of a catalogue, ovaflow's own by default."""
+def find_entry(name: str, path: StrPath | None = None) -> CatalogueEntry:
+    """Find a data set of a catalogue, ovaflow's own by default."""
     catalogue = read_catalogue(path)
     if name not in catalogue:
         remedy = f"choose from {', '.join(catalogue)}"

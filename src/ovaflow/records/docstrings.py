@@ -14,9 +14,10 @@ import sys
 import sysconfig
 import warnings
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,90 +44,114 @@ class Docstrings(NamedTuple):
 
     train: list[TextInstance]
     test: list[TextInstance]
-    counts: dict
+    counts: dict[str, Any]
 
 
-def collect_docstrings(roots=None, test_fraction=0.2, seed=0):
-    """:class:`Docstrings` of the running interpreter's packages, or of those below ``roots``."""
+def collect_docstrings(
+    roots: Iterable[Path | str] | None = None, test_fraction: float = 0.2, seed: int = 0
+) -> Docstrings:
+    """Collect the docstrings of packages.
+
+    Parameters
+    ----------
+    roots : iterable of path, optional
+        Folders of packages; by default those of the running interpreter.
+    test_fraction : float
+    seed : int
+    """
+    modules = list(_find_modules(_find_installed_folders() if roots is None else roots).items())
     # in the order of a hash of their names, so that a share of a large environment is enough
-    modules = sorted(
-        _modules(_installed() if roots is None else roots), key=lambda pair: _hash(pair[0])
-    )
-    labels_by_text, counts = _collect(modules)
-    frequency = Counter(label for labels in labels_by_text.values() for label in labels)
-    frequent = {label for label, count in frequency.items() if count > 1}
+    modules.sort(key=lambda module: _hash_text(module[0]))
+    labels_by_text, counts = _read_modules(modules)
+    frequency: Counter[str] = Counter()
+    for labels in labels_by_text.values():
+        frequency.update(labels)
     train = []
     test = []
-    for text in sorted(labels_by_text, key=_hash):
-        instance = TextInstance(text, list(filter(frequent.__contains__, labels_by_text[text])))
-        (test if is_drawn_for_test(text, test_fraction, seed) else train).append(instance)
-    counts |= {
-        "python": ".".join(map(str, sys.version_info[:3])),
-        "labels_used_once": sum(1 for count in frequency.values() if count == 1),
-    }
+    for text in sorted(labels_by_text, key=_hash_text):
+        labels = [label for label in labels_by_text[text] if frequency[label] > 1]
+        instance = TextInstance(text, labels)
+        if is_drawn_for_test(text, test_fraction, seed):
+            test.append(instance)
+        else:
+            train.append(instance)
+    counts["python"] = ".".join(str(number) for number in sys.version_info[:3])
+    counts["labels_used_once"] = sum(count == 1 for count in frequency.values())
     return Docstrings(train, test, counts)
 
 
-def _hash(text):
+def _hash_text(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _installed():
-    elsewhere = Path(np.__file__).parent.parent  # not where sysconfig says after pip install --user
-    return {
-        Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")
-    } | {elsewhere}
+def _find_installed_folders() -> set[Path]:
+    """Find the folders of the running interpreter's packages."""
+    folders = set()
+    for name in ("stdlib", "platstdlib", "purelib", "platlib"):
+        folders.add(Path(sysconfig.get_path(name)))
+    # after pip install --user not where sysconfig says
+    folders.add(Path(np.__file__).parent.parent)
+    return folders
 
 
-def _modules(roots):
-    """Dotted name and file of every module below some folders, without tests."""
-    files_by_module = {}
-    for root in sorted(map(Path, roots)):
+def _find_modules(roots: Iterable[Path | str]) -> dict[str, Path]:
+    """Find the file of every module below some folders by its dotted name, without tests."""
+    files_by_module: dict[str, Path] = {}
+    for root in sorted(Path(root) for root in roots):
         for folder, folders, files in os.walk(root):
             package = Path(folder).relative_to(root).parts
             folders[:] = [
                 name for name in folders if name.isidentifier() and name not in SKIPPED_FOLDERS
             ]
-            for path in map(Path, files):
+            for file in files:
+                path = Path(folder, file)
                 if path.suffix == ".py" and path.stem.isidentifier():
-                    module = ".".join(package if path.stem == "__init__" else (*package, path.stem))
-                    files_by_module[module] = Path(folder, path)
+                    names = package if path.stem == "__init__" else (*package, path.stem)
+                    files_by_module[".".join(names)] = path
     files_by_module.pop("", None)
-    return files_by_module.items()
+    return files_by_module
 
 
-def _collect(modules):
-    """Labels of each text, module by module until there are enough texts."""
-    labels_by_text = {}
-    counts = {
+def _read_modules(
+    modules: list[tuple[str, Path]],
+) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    """Read modules until there are enough texts.
+
+    Returns
+    -------
+    labels_by_text : dict
+    counts : dict
+    """
+    labels_by_text: dict[str, list[str]] = {}
+    counts: dict[str, Any] = {
         "modules_installed": len(modules),
         "modules_read": 0,
         "modules_unreadable": 0,
         "repeated_texts": 0,
     }
-    with _without_collections(), Progress("reading docstrings", MAX_TEXTS, "texts") as progress:
+    with _pause_garbage_collector(), Progress("reading docstrings", MAX_TEXTS, "texts") as progress:
         for name, path in modules:
-            before = len(labels_by_text)
-            if before >= MAX_TEXTS:
+            n_texts = len(labels_by_text)
+            if n_texts >= MAX_TEXTS:
                 break
-            definitions = _definitions(path)
             counts["modules_read"] += 1
-            counts["modules_unreadable"] += definitions is None
-            for text, parameters in definitions or ():
+            definitions = _read_definitions(path)
+            if definitions is None:
+                counts["modules_unreadable"] += 1
+                continue
+            for text, parameters in definitions:
                 if text in labels_by_text:
                     counts["repeated_texts"] += 1
                 elif len(labels_by_text) < MAX_TEXTS:
                     levels = accumulate(name.split("."), "{}.{}".format)
                     labels_by_text[text] = [*levels, *parameters]
-            progress.advance(len(labels_by_text) - before)
+            progress.advance(len(labels_by_text) - n_texts)
     return labels_by_text, counts
 
 
 @contextlib.contextmanager
-def _without_collections():
-    """Without searches for cyclic garbage: trees have none, and more than half of the time went
-    there.
-    """
+def _pause_garbage_collector() -> Iterator[None]:
+    """Search for no cyclic garbage: trees have none, and the search took over half of the time."""
     gc.disable()
     try:
         yield
@@ -134,9 +159,12 @@ def _without_collections():
         gc.enable()
 
 
-def _definitions(path):
-    """Docstring and parameter labels of each class and function of a file; None if it cannot be
-    parsed.
+def _read_definitions(path: Path) -> list[tuple[str, list[str]]] | None:
+    """Read docstring and parameter labels of each class and function of a file.
+
+    Returns
+    -------
+    list of pairs, or None for a file that cannot be parsed
     """
     source = path.read_bytes()
     if b'"""' not in source and b"'''" not in source:
@@ -147,34 +175,30 @@ def _definitions(path):
             tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    return list(_definitions_in(tree.body))
+    return list(_iterate_definitions(tree.body))
 
 
-def _definitions_in(statements):
+def _iterate_definitions(statements: Iterable[ast.AST]) -> Iterator[tuple[str, list[str]]]:
+    """Yield docstring and parameter labels of the definitions among some statements."""
     for node in statements:
         if isinstance(node, _DEFINITIONS):
             text = ast.get_docstring(node)
             if text and len(text) >= MIN_CHARACTERS:
-                yield text, _parameters(node)
+                yield text, _list_parameters(node)
         for block in ("body", "orelse", "finalbody", "handlers"):
             inner = getattr(node, block, None)
             if isinstance(inner, list):
-                yield from _definitions_in(inner)
+                yield from _iterate_definitions(inner)
 
 
-def _parameters(node):
+def _list_parameters(node: ast.AST) -> list[str]:
+    """List the labels of the parameters of a function, or of a class's ``__init__``."""
+    function: Any = node
     if isinstance(node, ast.ClassDef):
-        node = next(
-            (
-                item
-                for item in node.body
-                if isinstance(item, _FUNCTIONS) and item.name == "__init__"
-            ),
-            None,
-        )
-        if node is None:
-            return []
-    signature = node.args
+        function = _find_init(node)
+    if function is None:
+        return []
+    signature = function.args
     arguments = [
         *signature.posonlyargs,
         *signature.args,
@@ -184,3 +208,10 @@ def _parameters(node):
     ]
     names = [argument.arg for argument in arguments if argument is not None]
     return [f"param:{name}" for name in names if name not in _RECEIVERS]
+
+
+def _find_init(node: ast.ClassDef) -> Any:
+    for item in node.body:
+        if isinstance(item, _FUNCTIONS) and item.name == "__init__":
+            return item
+    return None
