@@ -57,7 +57,7 @@ except InputError as error:
 
 
 def one_of(names):
-    """Pattern that matches these names; nothing if there are none."""
+    """Return a pattern that matches these names, or nothing without names."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
@@ -65,7 +65,7 @@ STEPS = all_steps()
 
 
 def method_of(run):
-    """The method of a run."""
+    """Return the method of a run."""
     return find_method(SETTINGS.runs[run].method)
 
 
@@ -102,7 +102,7 @@ if Path(ENVIRONMENT).is_file():
 
 
 def stage_of(job):
-    """Stage that a job belongs to, such as ``train_shard docstrings/msi``."""
+    """Return the stage of a job, such as ``train_shard docstrings/msi``."""
     wildcards = dict(job.wildcards)
     names = [wildcards[key] for key in ("dataset", "name", "run", "embedding") if key in wildcards]
     # all folds in one line
@@ -111,40 +111,40 @@ def stage_of(job):
 
 
 def run_by(wildcards):
-    """The run that a job belongs to, or one of the runs that share its output."""
+    """Return the run of a job, or one of the runs that share its output."""
     return RUN_OF_PROBLEM.get(wildcards.get("problem")) or wildcards.get("run")
 
 
 @cache
 def train_of(run):
-    """Train settings of a run, validated once rather than for each shard."""
+    """Return the train settings of a run, validated once instead of for each shard."""
     return SETTINGS.train_settings(run)
 
 
 def threads_of_run(wildcards):
-    """Threads of each job of a run."""
+    """Return the number of threads of each job of a run."""
     return train_of(wildcards.run).threads
 
 
 @cache
 def parameters(step, dataset, run):
-    """Settings that a step depends on, as options."""
+    """Return the settings that a step depends on, as options."""
     return inputs.format_options(inputs.make_step_parameters(step, SETTINGS, dataset, run))
 
 
 def settings_of(step):
-    """Parameter of a rule: the settings that its step depends on."""
+    """Return a parameter of a rule: the settings that its step depends on."""
     return lambda wildcards: parameters(step, wildcards.get("dataset"), run_by(wildcards))
 
 
 def in_report(path, caption, file, subcategory="{run}"):
-    """A file that Snakemake's own report shows."""
+    """Mark a file for Snakemake's own report."""
     place = {"category": "{dataset}", "subcategory": subcategory, "labels": {"file": file}}
     return report(path, caption=f"../report/{caption}.rst", **place)
 
 
 def file_options(files):
-    """Files as options of a command."""
+    """Return files as options of a command."""
     return [
         f"--{name.replace('_', '-')}={path}"
         for name, paths in files.items()
@@ -163,12 +163,12 @@ def number_of_shards(dataset, run):
 
 
 def division_of_run(wildcards):
-    """Parameter of a rule: the number of shards, as an option."""
+    """Return the number of shards as an option."""
     return f"--shards={number_of_shards(wildcards.dataset, wildcards.run)}"
 
 
 def shards_of(dataset, run):
-    """Shards that are merged into a model."""
+    """Return the shards that are merged into a model."""
     numbers = range(number_of_shards(dataset, run))
     return [paths.SHARD.format(dataset=dataset, run=run, shard=shard) for shard in numbers]
 
@@ -178,5 +178,5 @@ def shards_of_run(wildcards):
 
 
 def shards_in_shell(wildcards, input):
-    """The same as a shell pattern: thousands of names would exceed the length of a command."""
+    """Return the shards as a shell pattern: thousands of names would exceed the length of a command."""
     return f"{shlex.quote(str(Path(input.shards[0]).parent))}/{{0..{len(input.shards) - 1}}}.h5"

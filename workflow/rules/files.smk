@@ -8,9 +8,13 @@ from ovaflow.steps import VOCABULARY_REVISION
 
 def warm_up_options():
     """Options of the warm-up; as before where that has compiled all that the runs need, since runs may be left out."""
-    options, marker = inputs.make_warm_up_options(SETTINGS), Path(paths.WARMED_UP)
-    before = marker.read_text(encoding="utf-8").split() if marker.exists() else []
-    return before if set(options) <= set(before) else options
+    options = inputs.make_warm_up_options(SETTINGS)
+    marker = Path(paths.WARMED_UP)
+    if marker.exists():
+        before = marker.read_text(encoding="utf-8").split()
+        if set(options) <= set(before):
+            return before
+    return options
 
 
 def raw_files(wildcards):
@@ -129,13 +133,13 @@ def shard_files(wildcards):
 
 
 def merged_files(wildcards):
-    """What merging needs besides the shards."""
+    """Return the files that merging needs besides the shards."""
     return estimates(wildcards.dataset, wildcards.run) | inputs_of_merging(wildcards)
 
 
 # Parameters of their own, since Snakemake does not compare parameters that are made from a job's files.
 def shard_options(wildcards, input):
-    """Options of a shard that name the files it starts from."""
+    """Return the files that a shard starts from, as options."""
     files = inputs_of_shards(wildcards.dataset, wildcards.run)
     return options_of([name for name in files if name not in ("dataset", "sizes")], input)
 
@@ -171,7 +175,7 @@ def suggestions_of_run(wildcards):
 
 
 def suggestion_options(wildcards, input):
-    """Files of suggestions as options of a command."""
+    """Return files of suggestions as options of a command."""
     files = sources_of_run(wildcards)
     return [
         f"--suggestions={name}={path}" for name, path in zip(files, input.get("suggestions", []))
@@ -179,7 +183,7 @@ def suggestion_options(wildcards, input):
 
 
 def metrics_of_folds(wildcards):
-    """Metrics of a run on each fold of a dataset."""
+    """Return the metrics of a run on each fold of a dataset."""
     return [
         paths.METRICS.format(dataset=fold, run=wildcards.run)
         for fold in paths.name_fold_datasets(SETTINGS, wildcards.dataset)
@@ -191,12 +195,12 @@ def folders_of_suggestions(wildcards):
 
 
 def reranker_file(wildcards):
-    """The second stage of a run that has one."""
+    """Return the second stage of a run that has one."""
     has_one = paths.name_held_out_dataset(SETTINGS, **wildcards)
     return {"reranker": paths.RERANKER.format(**wildcards)} if has_one else {}
 
 
 def reranker_option(wildcards, input):
-    """The second stage as an option; another one beside the model is not used."""
+    """Return the second stage as an option, so that none next to the model is used."""
     files = options_of(reranker_file(wildcards), input)
     return files or ["--no-rerank"]

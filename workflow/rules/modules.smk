@@ -8,7 +8,7 @@ from pathlib import Path
 # jobs run the installed ovaflow too, or else the one on their PATH, in their conda environment or container
 IS_INSTALLED = find_spec("ovaflow") is not None
 
-# what the rules import, by room, and the files that it reads
+# modules that the rules import, by package, and the files that these read
 MODULES = {
     "": "__init__ registry removed steps workflow",
     "console": "__init__ errors",
@@ -32,8 +32,8 @@ FILES = ["Snakefile", "config/datasets.yaml"]
 def fetch_modules(folder):
     """Copy the modules to a folder, from a checkout or from the repository that a module statement names."""
     modules = [
-        str(Path("src/ovaflow", room, f"{name}.py"))
-        for room, names in MODULES.items()
+        str(Path("src/ovaflow", package, f"{name}.py"))
+        for package, names in MODULES.items()
         for name in names.split()
     ]
     for name in modules + FILES:
