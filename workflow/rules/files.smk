@@ -81,7 +81,9 @@ def folders_of_documents(wildcards):
     entry = SETTINGS.datasets[wildcards.dataset]
     locations = entry.train, entry.test or [], entry.dev or []
     return (
-        [folder for each in locations for folder in as_list(each)] if entry.format == "annif" else []
+        [folder for each in locations for folder in as_list(each)]
+        if entry.format == "annif"
+        else []
     )
 
 

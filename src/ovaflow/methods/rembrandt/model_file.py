@@ -100,7 +100,7 @@ class EmbeddingModel(MethodModel, LinearScores):
         """The model, if its scores are linear in the features."""
         return self if self.projection.random is None else None
 
-    def label_weights(self, label: int, features: np.ndarray) -> np.ndarray:
+    def label_weights(self, label: int, features: np.ndarray | slice) -> np.ndarray:
         """Compute W d_j: the decoder's score of a projected instance is <d_j, W^T x>."""
         rows = from_panels(self.projection.panels[:, features], self.projection.rank)
         return rows @ self.decoder[label, :-1].astype(np.float64)
