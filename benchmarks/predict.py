@@ -13,8 +13,9 @@ import json
 import tempfile
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -43,11 +44,11 @@ class Contestant(ABC):
     def __init__(self, predictor, dataset, k): ...
 
     @abstractmethod
-    def prepare(self, X):
+    def prepare(self, X) -> Any:
         """Instances in the form that the package takes; not timed."""
 
     @abstractmethod
-    def best(self, prepared):
+    def best(self, prepared) -> Sequence[np.ndarray]:
         """Labels of prepared instances, best first."""
 
 
@@ -59,10 +60,10 @@ class Own(Contestant):
         self._predictor = predictor
         self._k = k
 
-    def prepare(self, X):
+    def prepare(self, X) -> Any:
         return X
 
-    def best(self, prepared):
+    def best(self, prepared) -> Sequence[np.ndarray]:
         return self._predictor.top_k(prepared, self._k)[0]
 
 
@@ -76,16 +77,16 @@ class SciPy(Contestant):
         self._k = k
         self._untrained = ~predictor.model.trained
 
-    def prepare(self, X):
+    def prepare(self, X) -> Any:
         return as_matrix(X)
 
-    def best(self, prepared):
+    def best(self, prepared) -> Sequence[np.ndarray]:
         blocks = []
         for start in range(0, prepared.shape[0], _SCORED_INSTANCES):
             blocks.append(self._find_best(prepared[start : start + _SCORED_INSTANCES]))
         return np.concatenate(blocks)
 
-    def _find_best(self, X):
+    def _find_best(self, X) -> np.ndarray:
         scores = (X @ self._weights).toarray()
         scores[:, self._untrained] = -np.inf
         k = min(self._k, scores.shape[1] - 1)
@@ -112,10 +113,10 @@ class Pecos(Contestant):
             XLinearModel(HierarchicalMLModel([layer])).save(folder)
             self._model = XLinearModel.load(folder, is_predict_only=True)
 
-    def prepare(self, X):
+    def prepare(self, X) -> Any:
         return as_matrix(X)[:, : X.n_columns - (self._bias != 0)]
 
-    def best(self, prepared):
+    def best(self, prepared) -> Sequence[np.ndarray]:
         found = self._model.predict(prepared, only_topk=self._k, threads=1, post_processor="noop")
         found = scipy.sparse.csr_matrix(found)
         return [
@@ -142,7 +143,7 @@ class _Trained(Contestant):
         self._peer = self._kind()(self._problem)
         self._peer.train()
 
-    def prepare(self, X):
+    def prepare(self, X) -> Any:
         return self._problem.without_bias(X)
 
 
@@ -151,12 +152,12 @@ class NapkinXC(_Trained):
 
     requires = "napkinxc"
 
-    def _kind(self):
+    def _kind(self) -> type:
         from peers.napkinxc import BinaryRelevance
 
         return BinaryRelevance
 
-    def best(self, prepared):
+    def best(self, prepared) -> Sequence[np.ndarray]:
         return self._peer._model.predict(prepared, top_k=self._k)
 
 
@@ -169,16 +170,16 @@ class Omikuji(_Trained):
         super().__init__(predictor, dataset, k)
         self._peer._model.init_prediction_thread_pool(1)
 
-    def _kind(self):
+    def _kind(self) -> type:
         from peers.omikuji import Parabel
 
         return Parabel
 
-    def prepare(self, X):
+    def prepare(self, X) -> Any:
         rows = super().prepare(X)
         return [list(zip(row.indices.tolist(), row.data.tolist(), strict=True)) for row in rows]
 
-    def best(self, prepared):
+    def best(self, prepared) -> Sequence[np.ndarray]:
         return [self._peer._model.predict(row, 10, self._k) for row in prepared]
 
 
@@ -207,7 +208,9 @@ class Timing(NamedTuple):
     failure: str = ""
 
 
-def benchmark_prediction(model, dataset, names, k=5, instances=1000, singles=300, rounds=3, seed=0):
+def benchmark_prediction(
+    model, dataset, names, k=5, instances=1000, singles=300, rounds=3, seed=0
+) -> list[Timing]:
     """Time contestants in turn, round after round, on random test instances."""
     predictor = Predictor.open(model)
     if not hasattr(predictor.model, "weights"):
@@ -244,7 +247,9 @@ def benchmark_prediction(model, dataset, names, k=5, instances=1000, singles=300
     ]
 
 
-def _measure(contestant, X, singles):
+def _measure(
+    contestant, X, singles
+) -> tuple[Sequence[np.ndarray], tuple[float, float, np.ndarray]]:
     prepared = contestant.prepare(X)
     cpu = time.process_time()
     found = contestant.best(prepared)

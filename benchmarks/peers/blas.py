@@ -32,7 +32,7 @@ class Newton(OneByOne):
         self._X = problem.X.toarray()
         self._x_mean = self._X.mean(axis=0, dtype=np.float64)
 
-    def train_label(self, y):
+    def train_label(self, y) -> np.ndarray:
         X = self._X
         settings = self._settings
         y = y.astype(np.float32)
@@ -53,7 +53,7 @@ class Newton(OneByOne):
             scores += length * score_step
         return w
 
-    def _start(self, positives):
+    def _start(self, positives) -> tuple[np.ndarray, float]:
         """Return the weights of the start, and the norm of the gradient to reach."""
         n = len(self._X)
         count = len(positives)
@@ -68,7 +68,7 @@ class Newton(OneByOne):
         return (u * p_mean + v * x_mean).astype(np.float32), target
 
 
-def _newton_step(rows, gradient, settings):
+def _newton_step(rows, gradient, settings) -> np.ndarray:
     """Solve for the step by conjugate gradients as in :mod:`ovaflow.solver.newton`.
 
     H d = d + 2 C X_A^T (X_A d), with the rows X_A of active instances.
@@ -98,7 +98,7 @@ def _newton_step(rows, gradient, settings):
     return step
 
 
-def _line_search(w, step, slope, margins, margin_steps, settings):
+def _line_search(w, step, slope, margins, margin_steps, settings) -> np.float32:
     """Try step lengths 1, 1/2, 1/4, ... until the decrease suffices; return 0 if none does."""
     loss = np.square(np.maximum(1 - margins, 0)).sum(dtype=np.float64)
     for halvings in range(settings.max_backtracking_steps + 1):

@@ -130,7 +130,7 @@ class OneByOne(Peer):
     def train_label(self, y: np.ndarray) -> np.ndarray:
         """Train one label and return its weights; y (n,) is 1 for positives, -1 for others."""
 
-    def predict(self, X, k):
+    def predict(self, X, k) -> np.ndarray:
         transposed = self.weights().to_scipy().T.tocsr()
         instances = X.to_scipy()
         ids = np.full((X.n_rows, k), -1, np.int64)
@@ -140,10 +140,10 @@ class OneByOne(Peer):
             ids[low : low + SCORED_INSTANCES, : best.shape[1]] = best
         return ids
 
-    def model_bytes(self):
+    def model_bytes(self) -> int:
         return sum(array.nbytes for array in self.weights().arrays)
 
-    def weights(self):
+    def weights(self) -> CSR:
         indptr = np.zeros(len(self._rows) + 1, np.int64)
         np.cumsum([len(kept) for kept, _ in self._rows], out=indptr[1:])
         indices = np.concatenate([kept for kept, _ in self._rows])

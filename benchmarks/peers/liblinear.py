@@ -34,10 +34,10 @@ class Primal(OneByOne):
     def warm_up(cls, problem) -> None:
         liblinear.problem(np.ones(1), problem.X[:1].astype(np.float64))
 
-    def _tolerance(self):
+    def _tolerance(self) -> float:
         return self._problem.epsilon
 
-    def train_label(self, y):
+    def train_label(self, y) -> np.ndarray:
         self._targets[:] = y
         model = liblinear.toPyModel(liblinear.liblinear.train(self._data, self._parameter))
         return np.ctypeslib.as_array(model.w, (self._data.n,)).copy()
@@ -48,5 +48,5 @@ class Dual(Primal):
 
     SOLVER = 1
 
-    def _tolerance(self):
+    def _tolerance(self) -> float:
         return DUAL_TOLERANCE

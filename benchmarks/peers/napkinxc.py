@@ -33,7 +33,7 @@ class BinaryRelevance(Peer):
             **self._settings(),
         )
 
-    def _settings(self):
+    def _settings(self) -> dict:
         return {"weights_threshold": self._problem.threshold, "norm": False}
 
     def train(self) -> None:
@@ -42,7 +42,7 @@ class BinaryRelevance(Peer):
     def predict(self, X, k):
         return pad_predictions(self._model.predict(self._problem.without_bias(X), top_k=k), k)
 
-    def model_bytes(self):
+    def model_bytes(self) -> int:
         return folder_bytes(self._folder)
 
 
@@ -51,6 +51,6 @@ class LabelTree(BinaryRelevance):
 
     MODEL = PLT
 
-    def _settings(self):
+    def _settings(self) -> dict:
         # its k-means crashes on rows of other lengths than 1, whichever way they came about
         return {"norm": True}

@@ -35,7 +35,7 @@ class Parabel(Peer):
             setattr(settings, name, value)
         self._model = Model.train_on_data(str(self._path), settings, 1)
 
-    def predict(self, X, k):
+    def predict(self, X, k) -> np.ndarray:
         self._model.init_prediction_thread_pool(1)
         features = self._problem.without_bias(X)
         predicted = []
@@ -45,7 +45,7 @@ class Parabel(Peer):
             predicted.append([label for label, _ in self._model.predict(pairs, BEAM, k)])
         return pad_predictions(predicted, k)
 
-    def model_bytes(self):
+    def model_bytes(self) -> int:
         self._folder.mkdir(exist_ok=True)
         self._model.save(str(self._folder))
         return folder_bytes(self._folder)

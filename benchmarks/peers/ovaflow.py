@@ -39,7 +39,7 @@ class MeanSeparating(Peer):
     def predict(self, X, k):
         return predict_top_k(self._done.weights, self._done.trained, X, k)[0]
 
-    def model_bytes(self):
+    def model_bytes(self) -> int:
         return sum(array.nbytes for array in self._done.weights.arrays)
 
     def weights(self):

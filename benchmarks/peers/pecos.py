@@ -29,21 +29,21 @@ class OneVsAll(Peer):
     def train(self) -> None:
         self._model = self._fitted(None, threshold=self._problem.threshold)
 
-    def _fitted(self, clusters, **settings):
+    def _fitted(self, clusters, **settings) -> XLinearModel:
         problem = self._problem
         costs = {"Cp": problem.C, "Cn": problem.C, "eps": TOLERANCE, "bias": problem.bias or -1.0}
         return XLinearModel.train(
             self._features, self._Y, C=clusters, threads=1, **costs, **settings
         )
 
-    def predict(self, X, k):
+    def predict(self, X, k) -> np.ndarray:
         # the plain score: PECOS's default transform ties all scores above the margin
         found = self._loaded().predict(
             self._problem.without_bias(X), only_topk=k, threads=1, **self.PREDICTION
         )
         return _ranked(found, k)
 
-    def _loaded(self):
+    def _loaded(self) -> XLinearModel:
         if self._scorer is None:
             self._model.save(str(self._folder))
             self._scorer = XLinearModel.load(str(self._folder), is_predict_only=True)
@@ -53,7 +53,7 @@ class OneVsAll(Peer):
     def _folder(self):
         return self._problem.folder / "model"
 
-    def model_bytes(self):
+    def model_bytes(self) -> int:
         self._loaded()
         return folder_bytes(self._folder)
 
@@ -79,7 +79,7 @@ class Tree(OneVsAll):
         return None
 
 
-def _ranked(found, k):
+def _ranked(found, k) -> np.ndarray:
     """Labels of a sparse score matrix by falling score, -1 where a row has fewer than k."""
     ids = np.full((found.shape[0], k), -1, np.int64)
     for row in range(found.shape[0]):

@@ -22,7 +22,7 @@ class Primal(OneByOne):
         # float64, or each fit would convert the data again
         self._X = problem.X.astype(np.float64)
 
-    def train_label(self, y):
+    def train_label(self, y) -> np.ndarray:
         problem = self._problem
         machine = LinearSVC(
             loss="squared_hinge",

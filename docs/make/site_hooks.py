@@ -13,7 +13,7 @@ import runpy
 from pathlib import Path
 
 from latex2mathml.converter import convert
-from mkdocs.structure.files import File
+from mkdocs.structure.files import File, Files
 from mkdocs.utils import get_relative_url
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +50,7 @@ def find_source_path(page: str, target: str) -> str | None:
     return path
 
 
-def on_files(files, config):
+def on_files(files, config) -> Files:
     """Add the page of the Python classes, and one for each linked file of the repository."""
     classes = runpy.run_path(str(ROOT / "docs" / "make" / "reference.py"))["python_page"]()
     files.append(File.generated(config, "reference/python.md", content=classes))
@@ -86,7 +86,7 @@ def _source_page(path: str) -> str:
     return f"{head}````{_LANGUAGES.get(file.suffix, 'text')}\n{text.rstrip()}\n````\n"
 
 
-def on_page_markdown(markdown, page, config, files):
+def on_page_markdown(markdown, page, config, files) -> str:
     """Redirect links to files of the repository to their pages."""
 
     def redirect(match: re.Match) -> str:
@@ -100,12 +100,12 @@ def on_page_markdown(markdown, page, config, files):
     return _LINK.sub(redirect, markdown)
 
 
-def on_page_content(content, page, config, files):
+def on_page_content(content, page, config, files) -> str:
     """Turn equations into MathML."""
     return _EQUATION.sub(_mathml, content)
 
 
-def on_post_page(output, page, config):
+def on_post_page(output, page, config) -> str:
     """Load the shim for workers from the site; the theme would request it from another host."""
     return output.replace(_SHIM, get_relative_url("worker.js", page.url))
 

@@ -9,7 +9,7 @@ from ovaflow.reading.feature_columns import COLUMN_KINDS, ColumnKind
 
 class YearColumn(NumberColumn):
     @property
-    def features(self):
+    def features(self) -> list[str]:
         return [f"{self.name} (year)", *super().features[1:]]
 
 
@@ -18,7 +18,7 @@ def parse_year(content) -> float:
     return nan if year is None else year
 
 
-def describe_years(name, years):
+def describe_years(name, years) -> str:
     return f"{name!r}, {int(min(years))} to {int(max(years))}"
 
 

@@ -29,10 +29,10 @@ class LettersOfName(Evidence):
     def fit(cls, training):
         return cls(np.array([len(name) for name in training.dataset.label_names], np.int32))
 
-    def compute(self, candidates):
+    def compute(self, candidates) -> list[np.ndarray]:
         letters = self.letters_of_names[candidates.ids].astype(np.float32)
         return [letters, letters - letters.mean(axis=1, keepdims=True)]
 
-    def reasons(self, text):
+    def reasons(self, text) -> list[dict]:
         letters = self.letters_of_names[text.candidates.ids[0]].tolist()
         return [{"text": f"its name has {count} letters", "letters": count} for count in letters]

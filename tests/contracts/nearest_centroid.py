@@ -40,7 +40,7 @@ class CentroidModel(OneVsAll):
     of_method: ClassVar[str] = "nearest-centroid"
 
     @classmethod
-    def what_scores_are(cls, settings):
+    def what_scores_are(cls, settings) -> str:
         return (
             "A score is the cosine between an instance and the mean of the label’s training "
             "instances."
@@ -53,7 +53,9 @@ class NearestCentroid(EvenlyDividedMethod):
     model = CentroidModel
     shard = CentroidShard
 
-    def train(self, dataset, numbers, settings, threads=1, title="train", parts=None):
+    def train(
+        self, dataset, numbers, settings, threads=1, title="train", parts=None
+    ) -> CentroidShard:
         """Compute w_j, the sum of the positives of j over its length."""
         parts = parts or Parts()
         X = dataset.train.X.to_scipy()
@@ -80,7 +82,7 @@ class NearestCentroid(EvenlyDividedMethod):
             np.array(numbers, np.int64), from_scipy(weights), parts.core_seconds, read_peak_rss()
         )
 
-    def join(self, pieces, dataset):
+    def join(self, pieces, dataset) -> CentroidModel:
         weights = sp.vstack([shard.weights.to_scipy()[[place]] for shard, place in pieces])
         parameters = {"train": pieces[0][0].parameters, "prune": 0.0}
         return CentroidModel.in_memory(

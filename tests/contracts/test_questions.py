@@ -48,7 +48,7 @@ def predictor(model):
     return Predictor.open(model)
 
 
-def plain_answer(answer):
+def plain_answer(answer) -> tuple[list, list]:
     """Return an answer as numbers that all interfaces round alike."""
     shares = answer.quality.precision, answer.quality.recall
     labels = []
@@ -60,7 +60,7 @@ def plain_answer(answer):
     return labels, quality
 
 
-def parse_entry(entry):
+def parse_entry(entry) -> tuple[list, list]:
     """Return an answer in JSON as :func:`plain_answer` does."""
     names = ("id", "name", "score", "probability")
     quality = [entry["expected_precision"], entry["expected_recall"]]

@@ -9,8 +9,10 @@ To record what is missing: OVAFLOW_RECORD=1 pytest tests/contracts/test_revision
 import json
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import h5py
@@ -36,7 +38,7 @@ _VARYING = re.compile("seconds|rss_bytes|checksum|xxh3|inputs|version|threads")
 _CHECKSUM = re.compile(r"[0-9a-f]{32}")
 
 
-def flatten_json(value, name=""):
+def flatten_json(value, name="") -> Iterator[tuple[str, Any]]:
     """Yield numbers and texts of nested JSON by their paths, without positions in lists."""
     if isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else [("", each) for each in value]
@@ -46,7 +48,7 @@ def flatten_json(value, name=""):
         yield name, value
 
 
-def read_values(path):
+def read_values(path) -> dict:
     """Read arrays and texts of an artifact by name."""
     values = {}
     if path.suffix == ".h5":
@@ -72,7 +74,7 @@ def read_values(path):
     return values
 
 
-def summarize(values):
+def summarize(values) -> list:
     """Summarize an array by size, sum and sum of absolute values, texts by size and checksum."""
     array = np.asarray(values)
     if array.dtype.kind not in "biuf" or array.dtype == np.uint8:
@@ -81,7 +83,7 @@ def summarize(values):
     return [array.size, float(numbers.sum()), float(np.abs(numbers).sum())]
 
 
-def is_as_recorded(ours, theirs):
+def is_as_recorded(ours, theirs) -> bool:
     """Return whether sums differ by no more than the tolerance, of all absolute values."""
     if len(ours) < 3 or len(theirs) < 3:
         return ours == theirs
@@ -90,7 +92,7 @@ def is_as_recorded(ours, theirs):
     )
 
 
-def summarize_results(finished, command):
+def summarize_results(finished, command) -> dict[str, list]:
     """Summarize all outputs of a command."""
     results = {}
     for name in OUTPUT_OPTION.findall(command):
@@ -99,18 +101,18 @@ def summarize_results(finished, command):
     return results
 
 
-def find_step(command):
+def find_step(command) -> str:
     return command.split()[0]
 
 
-def find_revision(command):
+def find_revision(command) -> int:
     step = find_step(command)
     named = re.search(r"--method=(\S+)", command)
     revisions = find_method(named[1] if named else ONE_VS_ALL).revisions
     return revisions.get(step, all_steps()[step].revision)
 
 
-def is_solved(command):
+def is_solved(command) -> bool:
     """Return whether a command runs the solver of one-vs-all problems, as all but trees do."""
     return find_step(command) in ("root", "train-shard") and "--method=fastxml" not in command
 

@@ -20,7 +20,7 @@ def folder(finished, tmp_path):
     return finished.copy(tmp_path / "tiny")
 
 
-def read_page(folder):
+def read_page(folder) -> str:
     return render_page(gather_results([folder.path / "msi"]))
 
 

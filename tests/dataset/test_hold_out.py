@@ -18,7 +18,7 @@ from ovaflow.sparse.csr import NO_POSITION, from_scipy
 
 
 @pytest.fixture
-def dataset():
+def dataset() -> Dataset:
     rng = np.random.default_rng(0)
     X = scipy.sparse.random_array((400, 40), density=0.1, rng=rng)
     Y = scipy.sparse.random_array(

@@ -30,7 +30,7 @@ def finished_catalog(tmp_path_factory, shell):
     return folder
 
 
-def is_run(block):
+def is_run(block) -> bool:
     """Return whether a block is run here, in the folder of its page."""
     return block.language in RUN and block.mark in (None, "background") and not block.title
 
@@ -91,11 +91,11 @@ class _Session:
                 self.names = _names()
             exec(compile(block.code, where, "exec"), self.names)
 
-    def _here(self, code):
+    def _here(self, code) -> str:
         served = code.replace("ovaflow serve ", f"exec ovaflow serve --port {self.port} ")
         return served.replace("127.0.0.1:8000", f"127.0.0.1:{self.port}")
 
-    def _started(self, code, where):
+    def _started(self, code, where) -> subprocess.Popen:
         log = self.folder / "service.log"
         with open(log, "w") as file:
             service = subprocess.Popen(
@@ -114,7 +114,7 @@ class _Session:
             assert service.wait(60) == 0
 
 
-def _names():
+def _names() -> dict:
     """Names that programs in the documentation may use: texts and their labels, features and an
     indicator.
     """

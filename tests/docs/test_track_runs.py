@@ -13,7 +13,7 @@ from docs.pages import ROOT, read_blocks
 PAGE = ROOT / "docs" / "how-to" / "track-runs.md"
 
 
-def program(name):
+def program(name) -> str:
     path = os.environ.get(name)
     if not path:
         pytest.skip(f"{name} is not set: WHAT {PAGE.name} SAYS OF IT IS NOT TRIED")

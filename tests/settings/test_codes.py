@@ -60,7 +60,7 @@ CODES = st.one_of(
 )
 
 
-def is_plain(code):
+def is_plain(code) -> bool:
     """Return whether a text is one value of a YAML file, by the loader that takes all for texts."""
     try:
         return yaml.load(f"[{code}]", yaml.BaseLoader) == [code]
@@ -82,7 +82,7 @@ def is_plain(code):
 @example("2024-01-01")
 @example("-5")
 @example("null")
-def test_a_code_is_what_is_written_or_must_be_put_in_quotes(tmp_path_factory, code):
+def test_a_code_is_what_is_written_or_must_be_put_in_quotes(tmp_path_factory, code) -> None:
     path = tmp_path_factory.getbasetemp() / "codes.yaml"
 
     def prepare(name, code):
