@@ -1,6 +1,6 @@
 """The prepare step: from the files of a source to the content of the dataset file."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -191,7 +191,7 @@ def _mark_twins(
     return replace(test, twins=twins)
 
 
-def _count_names(names: Sequence[str], others: Sequence[Sequence[str]]) -> int:
+def _count_names(names: Iterable[str], others: Sequence[Sequence[str]]) -> int:
     """Count names of labels that are not empty, and their other names."""
     n_names = sum(1 for name in names if name)
     return n_names + sum(len(each) for each in others)

@@ -80,7 +80,7 @@ class Tokens(NamedTuple):
 
     Attributes
     ----------
-    words : WordList or list
+    words : WordList or sequence
         Distinct words in order of appearance; None for a word that was forgotten.
     ids : ndarray of int32
         Number of each token's word.
@@ -90,7 +90,7 @@ class Tokens(NamedTuple):
         Number of the field that each token is in.
     """
 
-    words: WordList | list
+    words: WordList | Sequence
     ids: np.ndarray
     indptr: np.ndarray
     fields: np.ndarray

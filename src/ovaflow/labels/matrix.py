@@ -106,6 +106,10 @@ class Labels:
         """Return the names of all labels that are training texts; empty for those left out."""
         return names
 
+    def names_in(self, lists: LabelLists) -> list[str]:
+        """Return the names of labels in some lists."""
+        raise NotImplementedError
+
     def unknown_subjects(self, *_: LabelLists) -> list[UnknownSubject]:
         """Return the rows of the list of subjects that are no labels."""
         return []
