@@ -13,23 +13,32 @@ PARSED = 0
 BAD_NUMBER = 1
 OVERFLOW = 2
 UNDECIDED = 3
-"""What came of a number; a hard one is too close to a rounding boundary of float32 to be decided
-here.
-"""
+"""Outcomes of a number; one that is too close to a rounding boundary of float32 is undecided."""
 
 TOO_LARGE = 1 << 40
-"""Stands for every whole number of more than 12 digits (leading zeros aside)."""
+"""The value of every whole number of more than 12 digits, without leading zeros."""
 
 MANTISSA_LIMIT = 10**17
+"""Mantissas from here on take no further digits, so that they fit into int64."""
 LARGEST_EXPONENT = 70
+"""Beyond it a number of up to 18 digits is zero or too large in float32."""
 POWERS_OF_TEN = np.array([float(f"1e{exponent}") for exponent in range(LARGEST_EXPONENT + 1)])
+"""Powers of ten, each the nearest float64."""
 ROUNDING_MARGIN = 2.0**-50
-"""Above the relative error of one product of two rounded factors."""
+"""A bound of the relative error of one product of two rounded factors."""
 
 
 @strict_kernel
-def parse_whole_number(text, position):
-    """The digits from position on: their value (-1 without any digit), and the position after them."""
+def parse_whole_number(text: np.ndarray, position: int) -> tuple[int, int]:
+    """Parse the digits from a position on.
+
+    Returns
+    -------
+    value : int
+        -1 without any digit.
+    position : int
+        The position after the digits.
+    """
     start = position
     value = 0
     while 48 <= text[position] <= 57:
@@ -44,9 +53,16 @@ def parse_whole_number(text, position):
 
 
 @strict_kernel
-def parse_decimal(text, position):
-    """A number as Python's float() reads it, without nan, inf and underscores: outcome, value,
-    position after it.
+def parse_decimal(text: np.ndarray, position: int) -> tuple[int, float, int]:
+    """Parse a number as Python's float() does, without nan, inf and underscores.
+
+    Returns
+    -------
+    outcome : int
+        ``PARSED``, ``BAD_NUMBER``, ``OVERFLOW`` or ``UNDECIDED``.
+    value : float32
+    position : int
+        The position after the number.
     """
     negative = text[position] == 45
     if negative or text[position] == 43:
@@ -85,8 +101,8 @@ def parse_decimal(text, position):
 
 
 @strict_kernel
-def scale_to_float32(mantissa, exponent):
-    """float32(mantissa * 10^exponent), rounded to float64 in between as float() does."""
+def scale_to_float32(mantissa: int, exponent: int) -> tuple[int, float]:
+    """Compute float32(mantissa * 10^exponent), rounded to float64 in between as float() does."""
     if mantissa == 0 or exponent < -LARGEST_EXPONENT:
         return PARSED, np.float32(0.0)
     if exponent > LARGEST_EXPONENT:
@@ -107,7 +123,7 @@ BAD_FEATURE = 11
 LABEL_RANGE = 12
 FEATURE_RANGE = 13
 TOO_MANY_ROWS = 14
-"""Outcomes of a line, besides those of a number."""
+"""Further outcomes of a line."""
 
 (
     LINES,
@@ -120,33 +136,53 @@ TOO_MANY_ROWS = 14
     LOWEST,
     HIGHEST,
 ) = range(9)
-"""Slots of the cursor: what was counted so far, whether ids ascend, range of feature ids."""
+"""Slots of the cursor: counts so far, flags of ascending ids, and the range of feature ids."""
 
 
 class Bounds(NamedTuple):
-    """What lines may hold."""
+    """The limits of what lines hold."""
 
-    rows: int  # instances, -1 for any number
+    rows: int  # number of instances, -1 for any
     first_feature: int
     end_feature: int
     end_label: int
-    comments: bool  # whether # begins a comment, and lines without anything else are not instances
+    comments: bool  # true if # begins a comment, and empty lines are not instances
 
 
 class RowBuffers(NamedTuple):
-    """Arrays that the lines are parsed into, with room for all of them."""
+    """Arrays that lines are parsed into, large enough for all of them."""
 
-    values: np.ndarray
-    features: np.ndarray
-    labels: np.ndarray
-    feature_indptr: np.ndarray
-    label_indptr: np.ndarray
-    hard: np.ndarray  # index, begin and end in the text of each number that is left to Python
+    values: np.ndarray  # float32
+    features: np.ndarray  # int32
+    labels: np.ndarray  # int32
+    feature_indptr: np.ndarray  # int64
+    label_indptr: np.ndarray  # int64
+    undecided: np.ndarray  # index, begin and end in the text of each number that is left to Python
 
 
 @strict_kernel
-def parse_lines(text, end, bounds, rows, cursor):
-    """Rows of the lines before the end: outcome, position of what stopped it."""
+def parse_lines(
+    text: np.ndarray, end: int, bounds: Bounds, rows: RowBuffers, cursor: np.ndarray
+) -> tuple[int, int]:
+    """Parse the lines before the end.
+
+    Parameters
+    ----------
+    text : uint8 array
+        Ends with a line feed.
+    end : int
+    bounds : Bounds
+    rows : RowBuffers
+        Gets the rows.
+    cursor : int64 (9,)
+        Gets the counts of its slots.
+
+    Returns
+    -------
+    outcome : int
+    position : int
+        The position of a mistake, or the end.
+    """
     position = 0
     while position < end:
         position = skip_blanks(text, position)
@@ -167,33 +203,38 @@ def parse_lines(text, end, bounds, rows, cursor):
 
 
 @strict_kernel
-def skip_blanks(text, position):
-    """The first position that holds no space, tab or carriage return."""
+def skip_blanks(text: np.ndarray, position: int) -> int:
+    """Return the first position without space, tab or carriage return."""
     while text[position] == 32 or text[position] == 9 or text[position] == 13:
         position += 1
     return position
 
 
 @strict_kernel
-def is_line_end(character, comments):
+def is_line_end(character: int, comments: bool) -> bool:
+    """Tell whether a character ends the content of a line."""
     return character == 10 or (comments and character == 35)
 
 
 @strict_kernel
-def is_token_end(character, comments):
+def is_token_end(character: int, comments: bool) -> bool:
+    """Tell whether a character ends a label or a feature."""
     return character == 32 or character == 9 or character == 13 or is_line_end(character, comments)
 
 
 @strict_kernel
-def skip_line(text, position):
+def skip_line(text: np.ndarray, position: int) -> int:
+    """Return the position after the line."""
     while text[position] != 10:
         position += 1
     return position + 1
 
 
 @strict_kernel
-def parse_labels(text, position, bounds, rows, cursor):
-    """The label list of a line, if it has one: outcome, position after it."""
+def parse_labels(
+    text: np.ndarray, position: int, bounds: Bounds, rows: RowBuffers, cursor: np.ndarray
+) -> tuple[int, int]:
+    """Parse the labels of a line, if it has some: return outcome and the position after them."""
     count = cursor[LABELS]
     ascending = True
     last = -1
@@ -223,12 +264,19 @@ def parse_labels(text, position, bounds, rows, cursor):
 
 
 @strict_kernel
-def parse_features(text, position, bounds, rows, cursor):
-    """The features of a line; stores the row's ends and moves the cursor's counts: outcome,
-    position after the line.
+def parse_features(
+    text: np.ndarray, position: int, bounds: Bounds, rows: RowBuffers, cursor: np.ndarray
+) -> tuple[int, int]:
+    """Parse the features of a line, and count the row.
+
+    Returns
+    -------
+    outcome : int
+    position : int
+        The position after the line.
     """
     count = cursor[FEATURES]
-    hards = cursor[UNDECIDED_NUMBERS]
+    n_undecided = cursor[UNDECIDED_NUMBERS]
     ascending = True
     last = -1
     position = skip_blanks(text, position)
@@ -245,10 +293,10 @@ def parse_features(text, position, bounds, rows, cursor):
         if not is_token_end(text[after], bounds.comments):
             return BAD_NUMBER, token
         if outcome == UNDECIDED:
-            rows.hard[hards] = count
-            rows.hard[hards + 1] = position + 1
-            rows.hard[hards + 2] = after
-            hards += 3
+            rows.undecided[n_undecided] = count
+            rows.undecided[n_undecided + 1] = position + 1
+            rows.undecided[n_undecided + 2] = after
+            n_undecided += 3
         cursor[LOWEST] = min(cursor[LOWEST], feature)
         cursor[HIGHEST] = max(cursor[HIGHEST], feature)
         if value != 0 or outcome == UNDECIDED:
@@ -259,11 +307,9 @@ def parse_features(text, position, bounds, rows, cursor):
             last = feature
         position = skip_blanks(text, after)
     rows.feature_indptr[cursor[ROWS] + 1] = count
-    cursor[FEATURES], cursor[LABELS], cursor[UNDECIDED_NUMBERS] = (
-        count,
-        rows.label_indptr[cursor[ROWS] + 1],
-        hards,
-    )
+    cursor[FEATURES] = count
+    cursor[LABELS] = rows.label_indptr[cursor[ROWS] + 1]
+    cursor[UNDECIDED_NUMBERS] = n_undecided
     cursor[SORTED_FEATURES] &= ascending
     cursor[ROWS] += 1
     return PARSED, skip_line(text, position)

@@ -1,5 +1,4 @@
-"""Text formats of sparse features: that of the Extreme Classification Repository, and svmlight with
-several labels.
+"""Sparse features as text: the Extreme Classification Repository's format, and svmlight's.
 
 The first has a header ``n d l``, then one instance per line: ``label,label feature:value
 feature:value``, ids from 0; the second has no header, and comments.
@@ -9,12 +8,13 @@ import codecs
 import os
 import re
 from array import array
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import Progress
 from ovaflow.reading import number_kernels as kernels
 from ovaflow.reading.number_kernels import (
@@ -26,7 +26,7 @@ from ovaflow.reading.number_kernels import (
     Bounds,
     RowBuffers,
 )
-from ovaflow.reading.streams import is_compressed, open_stream
+from ovaflow.reading.streams import RecordFile, is_compressed, open_stream
 from ovaflow.sparse.csr import CSR, from_scipy
 
 BLOCK_BYTES = 1 << 20
@@ -38,22 +38,23 @@ ID_LIMIT = (1 << 31) - 1
 LABEL_LIMIT = 10**7
 """Labels of a dataset: each has a name in memory. The largest public one has 2.8 million."""
 
-_LONGEST_HEADER = 200
-_LIMITS = {"instances": 10**15, "features": ID_LIMIT, "labels": LABEL_LIMIT}
+_LONGEST_HEADER_BYTES = 200
+_HEADER_LIMITS = {"instances": 10**15, "features": ID_LIMIT, "labels": LABEL_LIMIT}
 _MEGABYTE = 10**6
-_COMPLAINTS = {
+_MESSAGES = {
     kernels.BAD_NUMBER: "{token} has no finite number after the colon",
     kernels.OVERFLOW: "the value of {token} is too large for 32 bits",
     kernels.BAD_LABEL: "expected label ids separated by commas, found {token}",
     kernels.BAD_FEATURE: "expected feature:value, found {token}",
     kernels.LABEL_RANGE: "label id out of range in {token}, ids run from 0 to {last_label}",
-    kernels.FEATURE_RANGE: "feature id out of range in {token}, ids run from {first_feature} to {last_feature}",
+    kernels.FEATURE_RANGE: "feature id out of range in {token}, "
+    "ids run from {first_feature} to {last_feature}",
     kernels.TOO_MANY_ROWS: "more instances than the {n} promised by the header",
 }
 
 
-def read_xmc_text(path, block=BLOCK_BYTES):
-    """X (n, d) and Y (n, l) of a file."""
+def read_xmc_text(path: StrPath, block: int = BLOCK_BYTES) -> tuple[CSR, CSR]:
+    """Read X (n, d) and Y (n, l) of a file."""
     with open_stream(path) as stream:
         n, d, l = read_header(stream, path)  # noqa: E741
         parsed = _parse_all(stream, path, Bounds(n, 0, d, l, False), 1, block)
@@ -61,24 +62,24 @@ def read_xmc_text(path, block=BLOCK_BYTES):
     return parsed.X, parsed.Y
 
 
-def read_header(stream, path):
-    """Numbers of instances, features and labels in the first line."""
-    line = stream.readline(_LONGEST_HEADER).removeprefix(codecs.BOM_UTF8)
+def read_header(stream: IO, path: StrPath) -> list[int]:
+    """Read the numbers of instances, features and labels in the first line."""
+    line = stream.readline(_LONGEST_HEADER_BYTES).removeprefix(codecs.BOM_UTF8)
     counts = [int(field) for field in line.split() if field.isdigit()]
-    if len(counts) != 3 or len(line.split()) != 3 or len(line) == _LONGEST_HEADER:
+    if len(counts) != 3 or len(line.split()) != 3 or len(line) == _LONGEST_HEADER_BYTES:
         message = "expected a header 'instances features labels', such as '4880 1836 159'"
         remedy = "a file without a header can be read with format svmlight"
         if line.startswith(b"__label__"):
             remedy = "set format: fasttext, whose lines begin so"
         raise InputError(message, path=path, line=1, remedy=remedy)
-    for count, (name, limit) in zip(counts, _LIMITS.items(), strict=True):
+    for count, (name, limit) in zip(counts, _HEADER_LIMITS.items(), strict=True):
         if count > limit:
             message = f"the header promises too many {name} (at most {limit:,})"
             raise InputError(message, path=path, line=1, remedy="correct the header")
     return counts
 
 
-def check_count(promised, n, path, line) -> None:
+def check_count(promised: int, n: int, path: StrPath, line: int) -> None:
     """Refuse a file that has another number of instances than its header says."""
     if n != promised:
         message = f"the header promises {promised} instances, the file has {n}"
@@ -86,33 +87,63 @@ def check_count(promised, n, path, line) -> None:
         raise InputError(message, path=path, line=line, remedy=remedy)
 
 
-def read_svmlight(paths, labels_paths=None, first=None, block=BLOCK_BYTES):
-    """The number of the first feature, 0 or 1, and (X, Y) of each of the files, with as many
-    columns as all need.
+def read_svmlight(
+    paths: Sequence[StrPath],
+    labels_paths: Sequence[StrPath] | None = None,
+    first: int | None = None,
+    block: int = BLOCK_BYTES,
+) -> tuple[dict[str, int], list[tuple[CSR, CSR]]]:
+    """Read several files with the same features.
+
+    Parameters
+    ----------
+    paths : sequence of paths
+    labels_paths : None
+        Not used: the files hold the labels.
+    first : int, optional
+        The number of the first feature; by default 0 if a file has a feature 0, else 1.
+    block : int
+        Bytes read at a time.
+
+    Returns
+    -------
+    numbering : dict
+        ``first_feature``: the number of the first feature.
+    pairs : list
+        (X, Y) of each file, with as many columns as all files need.
     """
-    parsed = [
-        _parse_svmlight(path, Bounds(-1, first or 0, ID_LIMIT, LABEL_LIMIT, True), block)
-        for path in paths
-    ]
+    parsed = []
+    for path in paths:
+        bounds = Bounds(-1, first or 0, ID_LIMIT, LABEL_LIMIT, True)
+        parsed.append(_parse_svmlight(path, bounds, block))
     if first is None:
         # scikit-learn's rule
-        first = min(1, *(rows.lowest for rows in parsed))
+        first = min(1, min(rows.lowest for rows in parsed))
+    n_features = 0
+    n_labels = 0
     for rows in parsed:
         rows.X.indices[:] -= first
-    d = max(0, *(rows.highest - first + 1 for rows in parsed))
-    l = max(0, *(int(rows.Y.indices.max(initial=-1)) + 1 for rows in parsed))  # noqa: E741
-    return {"first_feature": first}, [
-        (rows.X._replace(n_columns=d), rows.Y._replace(n_columns=l)) for rows in parsed
-    ]
+        n_features = max(n_features, rows.highest - first + 1)
+        n_labels = max(n_labels, int(rows.Y.indices.max(initial=-1)) + 1)
+    pairs = []
+    for rows in parsed:
+        X = rows.X._replace(n_columns=n_features)
+        Y = rows.Y._replace(n_columns=n_labels)
+        pairs.append((X, Y))
+    return {"first_feature": first}, pairs
 
 
-def read_xmc_files(paths, labels_paths, first=None):
-    """What :func:`read_svmlight` gives, without numbering: the format says it."""
+def read_xmc_files(
+    paths: Sequence[StrPath],
+    labels_paths: Sequence[StrPath] | None,
+    first: int | None = None,
+) -> tuple[dict[str, int], list[tuple[CSR, CSR]]]:
+    """Read several files as :func:`read_svmlight` does; the format numbers features from 0."""
     return {}, [read_xmc_text(path) for path in paths]
 
 
-def svmlight_batches(file, n_features, first):
-    """Features of some instances at a time."""
+def svmlight_batches(file: RecordFile, n_features: int, first: int) -> Iterator[CSR]:
+    """Yield the features of some instances at a time."""
     bounds = Bounds(-1, first, first + n_features, ID_LIMIT, True)
     with file.bytes() as stream:
         for rows in parse_blocks(stream, file.name, bounds):
@@ -120,8 +151,8 @@ def svmlight_batches(file, n_features, first):
             yield rows.X._replace(n_columns=n_features)
 
 
-def xmc_batches(file, n_features, first):
-    """Batches, as those of :func:`svmlight_batches`."""
+def xmc_batches(file: RecordFile, n_features: int, first: int) -> Iterator[CSR]:
+    """Yield the features of some instances at a time."""
     with file.bytes() as stream:
         n, d, _ = read_header(stream, file.name)
         if d != n_features:
@@ -132,13 +163,14 @@ def xmc_batches(file, n_features, first):
         count = 0
         last = 1
         for rows in parse_blocks(stream, file.name, Bounds(-1, 0, d, ID_LIMIT, False), 1):
-            count = count + rows.X.n_rows
+            count += rows.X.n_rows
             last = rows.lines
             yield rows.X
         check_count(n, count, file.name, last)
 
 
-def _parse_svmlight(path, bounds, block):
+def _parse_svmlight(path: StrPath, bounds: Bounds, block: int) -> "ParsedRows":
+    """Parse a file, which must have instances."""
     with open_stream(path) as stream:
         if stream.peek(3)[:3] == codecs.BOM_UTF8:
             stream.read(3)
@@ -151,7 +183,7 @@ def _parse_svmlight(path, bounds, block):
 
 
 class ParsedRows(NamedTuple):
-    """What lines held: without zeros, ids ascending, repeated features summed."""
+    """The rows of some lines: without zeros, ids ascending, repeated features summed."""
 
     X: CSR
     Y: CSR
@@ -161,9 +193,11 @@ class ParsedRows(NamedTuple):
     end: int  # bytes of the rest of the stream so far
 
 
-def _parse_all(stream, path, bounds, lines_before, block):
-    """Parse the rest of a stream: :class:`ParsedRows` of all its blocks."""
-    parts = _Growing()
+def _parse_all(
+    stream: IO, path: StrPath, bounds: Bounds, lines_before: int, block: int
+) -> ParsedRows:
+    """Parse the rest of a stream, of which some lines were read before."""
+    parts = _GrowingRows()
     lines = lines_before
     end = 0
     lowest = ID_LIMIT
@@ -181,8 +215,10 @@ def _parse_all(stream, path, bounds, lines_before, block):
     return ParsedRows(X, Y, lowest, highest, lines, end)
 
 
-def parse_blocks(stream, path, bounds, lines_before=0, block=BLOCK_BYTES):
-    """Parse the rest of a stream: :class:`ParsedRows` of each block."""
+def parse_blocks(
+    stream: IO, path: StrPath, bounds: Bounds, lines_before: int = 0, block: int = BLOCK_BYTES
+) -> Iterator[ParsedRows]:
+    """Parse the rest of a stream, and yield the rows of each block."""
     left = bounds.rows
     end = 0
     while lines := stream.read(block):
@@ -191,48 +227,72 @@ def parse_blocks(stream, path, bounds, lines_before=0, block=BLOCK_BYTES):
         # the last line may lack its end
         text = lines if lines.endswith(b"\n") else lines + b"\n"
         rows = _parse_block(text, path, bounds, left, lines_before, end)
-        left -= rows.X.n_rows if left >= 0 else 0
+        if left >= 0:
+            left -= rows.X.n_rows
         lines_before = rows.lines
         yield rows
 
 
-def _parse_block(lines, path, bounds, rows_left, lines_before, end):
-    """Parse whole lines."""
-    rows = _room_for(lines)
+def _parse_block(
+    lines: bytes, path: StrPath, bounds: Bounds, rows_left: int, lines_before: int, end: int
+) -> ParsedRows:
+    """Parse the lines of a block.
+
+    Parameters
+    ----------
+    lines : bytes
+        Whole lines.
+    path : path
+        The file's name in messages.
+    bounds : Bounds
+    rows_left : int
+        Number of instances that may follow, -1 for any.
+    lines_before : int
+        Number of the file's lines before the block.
+    end : int
+        Number of bytes up to the end of the block.
+    """
+    rows = _make_buffers(lines)
     cursor = np.zeros(9, np.int64)
-    cursor[[kernels.LOWEST, kernels.HIGHEST]] = ID_LIMIT, -1
-    cursor[[kernels.SORTED_FEATURES, kernels.SORTED_LABELS]] = 1
+    cursor[kernels.LOWEST] = ID_LIMIT
+    cursor[kernels.HIGHEST] = -1
+    cursor[kernels.SORTED_FEATURES] = 1
+    cursor[kernels.SORTED_LABELS] = 1
     within = bounds._replace(rows=rows_left)
     outcome, position = kernels.parse_lines(
         np.frombuffer(lines, np.uint8), len(lines), within, rows, cursor
     )
-    for slot, first, last in rows.hard[: cursor[UNDECIDED_NUMBERS]].reshape(-1, 3):
+    for slot, first, last in rows.undecided[: cursor[UNDECIDED_NUMBERS]].reshape(-1, 3):
         with np.errstate(over="ignore"):
             rows.values[slot] = float(lines[first:last])
         if not np.isfinite(rows.values[slot]):
-            raise _complaint(kernels.OVERFLOW, lines, first, path, bounds, lines_before)
+            raise _parse_error(kernels.OVERFLOW, lines, first, path, bounds, lines_before)
     if outcome != kernels.PARSED:
-        raise _complaint(outcome, lines, position, path, bounds, lines_before)
-    X, Y = _matrices(rows, cursor, path, bounds)
+        raise _parse_error(outcome, lines, position, path, bounds, lines_before)
+    X, Y = _make_matrices(rows, cursor, path, bounds)
     lowest, highest, n_lines = cursor[[kernels.LOWEST, kernels.HIGHEST, LINES]].tolist()
     return ParsedRows(X, Y, lowest, highest, lines_before + n_lines, end)
 
 
-def _room_for(lines):
-    """Make arrays with room for whatever lines hold."""
-    colons, commas, n = map(lines.count, (b":", b",", b"\n"))
+def _make_buffers(lines: bytes) -> RowBuffers:
+    """Make arrays that are large enough for everything that lines hold."""
+    n_features = lines.count(b":")
+    n = lines.count(b"\n")
+    n_labels = lines.count(b",") + n
     return RowBuffers(
-        values=np.empty(colons, np.float32),
-        features=np.empty(colons, np.int32),
-        labels=np.empty(commas + n, np.int32),
+        values=np.empty(n_features, np.float32),
+        features=np.empty(n_features, np.int32),
+        labels=np.empty(n_labels, np.int32),
         feature_indptr=np.zeros(n + 1, np.int64),
         label_indptr=np.zeros(n + 1, np.int64),
-        hard=np.empty(3 * colons, np.int64),
+        undecided=np.empty(3 * n_features, np.int64),
     )
 
 
-def _matrices(rows, cursor, path, bounds):
-    """X and Y of parsed rows, sorted and summed where that is needed."""
+def _make_matrices(
+    rows: RowBuffers, cursor: np.ndarray, path: StrPath, bounds: Bounds
+) -> tuple[CSR, CSR]:
+    """Make X and Y of parsed rows, sorted and summed where that is needed."""
     n_features, n_labels, n = cursor[[FEATURES, LABELS, ROWS]].tolist()
     X = CSR(
         rows.values[:n_features],
@@ -247,19 +307,20 @@ def _matrices(rows, cursor, path, bounds):
         bounds.end_label,
     )
     if not cursor[kernels.SORTED_FEATURES]:
-        X = _canonical(X)
+        X = _canonicalize(X)
         if not np.isfinite(X.data).all():
             message = "the values of a feature that occurs twice sum to infinity"
             raise InputError(message, path=path, remedy="correct or delete the instance")
     if not cursor[kernels.SORTED_LABELS]:
-        Y = _canonical(Y)
+        Y = _canonicalize(Y)
         Y.data[:] = 1
     return X, Y
 
 
-class _Growing:
-    """Rows of blocks, one after the other; arrays grow by a sixteenth, so that they stay near their
-    size.
+class _GrowingRows:
+    """Rows of blocks, one after the other.
+
+    Arrays grow by a sixteenth, so that little memory stays unused.
     """
 
     def __init__(self) -> None:
@@ -269,14 +330,16 @@ class _Growing:
         self._ends_of_features = array("q", [0])
         self._ends_of_labels = array("q", [0])
 
-    def append(self, rows) -> None:
+    def append(self, rows: ParsedRows) -> None:
+        """Append the rows of a block."""
         self._values.frombytes(rows.X.data.view(np.uint8))
         self._features.frombytes(rows.X.indices.view(np.uint8))
         self._labels.frombytes(rows.Y.indices.view(np.uint8))
         for ends, matrix in ((self._ends_of_features, rows.X), (self._ends_of_labels, rows.Y)):
             ends.frombytes((matrix.indptr[1:] + ends[-1]).view(np.uint8))
 
-    def matrices(self, bounds):
+    def matrices(self, bounds: Bounds) -> tuple[CSR, CSR]:
+        """Return X and Y."""
         values = np.frombuffer(self._values, np.float32)
         features = np.frombuffer(self._features, np.int32)
         labels = np.frombuffer(self._labels, np.int32)
@@ -287,9 +350,12 @@ class _Growing:
         return X, CSR(ones, labels, ends_of_labels, bounds.end_label)
 
 
-def _complaint(outcome, lines, position, path, bounds, lines_before):
-    message = _COMPLAINTS[outcome].format(
-        token=_token_at(lines, position),
+def _parse_error(
+    outcome: int, lines: bytes, position: int, path: StrPath, bounds: Bounds, lines_before: int
+) -> InputError:
+    """Make the error of a mistake at a position of a block."""
+    message = _MESSAGES[outcome].format(
+        token=_find_token(lines, position),
         last_label=bounds.end_label - 1,
         first_feature=bounds.first_feature,
         last_feature=bounds.end_feature - 1,
@@ -299,14 +365,15 @@ def _complaint(outcome, lines, position, path, bounds, lines_before):
     return InputError(message, path=path, line=line, remedy="correct or delete the line")
 
 
-def _canonical(matrix):
+def _canonicalize(matrix: CSR) -> CSR:
     """Sort and sum rows in place."""
     csr = matrix.to_scipy()
     csr.sum_duplicates()
     return from_scipy(csr)
 
 
-def _token_at(lines, position):
+def _find_token(lines: bytes, position: int) -> str:
+    """Find the token at a position, for messages."""
     begin = max(position - 30, 0)
     begin += re.search(rb"[^ \t\r\n]*\Z", lines[begin:position]).start()
     token = re.match(rb"\S*", lines[begin : begin + 60])[0]
