@@ -1,4 +1,4 @@
-"""Slow references: each algorithm written the plainest way, for tests to compare with."""
+"""Slow reference implementations, written as plainly as possible, for tests to compare with."""
 
 import re
 import unicodedata
@@ -11,14 +11,14 @@ _MARKS = "".join(
 _TOKEN = re.compile(rf"\b(?!\d+\b)\w[\w{re.escape(_MARKS)}]+")
 
 
-def tokens(normal_form):
-    """Words of two characters or more, with their combining marks, that are not numbers."""
+def tokens(normal_form) -> list[str]:
+    """List words of two characters or more, with their combining marks, that are no numbers."""
     return _TOKEN.findall(normal_form)
 
 
-def top_k(X, W, trained, k):
-    """Ids and scores of the k best trained labels per row of dense X: falling score, then smaller
-    id.
+def top_k(X, W, trained, k) -> tuple[np.ndarray, np.ndarray]:
+    """Rank the k best trained labels of each row of dense X: ids and scores, by descending score,
+    then by id.
     """
     ids = np.full((len(X), k), -1)
     scores = np.full((len(X), k), -np.inf)
@@ -30,42 +30,42 @@ def top_k(X, W, trained, k):
     return ids, scores
 
 
-def objective(X, y, w, loss="squared-hinge", C=1.0, costs=1.0, regularization="l2"):
-    """1/2 |w|^2 or |w|_1, + C sum c phi(y <w, x>), float64, X dense or sparse."""
+def objective(X, y, w, loss="squared-hinge", C=1.0, costs=1.0, regularization="l2") -> float:
+    """Compute 1/2 |w|^2 or |w|_1, + C sum c phi(y <w, x>), in float64; X is dense or sparse."""
     margins = y * (X @ w)
-    losses = (
-        np.square(np.maximum(0, 1 - margins))
-        if loss == "squared-hinge"
-        else np.logaddexp(0, -margins)
-    )
+    if loss == "squared-hinge":
+        losses = np.square(np.maximum(0, 1 - margins))
+    else:
+        losses = np.logaddexp(0, -margins)
     penalty = np.abs(w).sum() if regularization == "l1" else 0.5 * w @ w
     return penalty + C * (costs * losses).sum()
 
 
-def loss_gradient(X, y, w, loss="squared-hinge", C=1.0, costs=1.0):
-    """Gradient of the losses in :func:`objective`."""
+def loss_gradient(X, y, w, loss="squared-hinge", C=1.0, costs=1.0) -> np.ndarray:
+    """Compute the gradient of the losses in :func:`objective`."""
     margins = y * (X @ w)
-    slopes = (
-        -2 * np.maximum(0, 1 - margins) if loss == "squared-hinge" else -1 / (1 + np.exp(margins))
-    )
+    if loss == "squared-hinge":
+        slopes = -2 * np.maximum(0, 1 - margins)
+    else:
+        slopes = -1 / (1 + np.exp(margins))
     return C * X.T @ (costs * slopes * y)
 
 
-def violation(X, y, w, loss="squared-hinge", C=1.0, costs=1.0, regularization="l2"):
-    """Norm of the gradient of :func:`objective`; with L1 the distance of 0 from its
-    subdifferential, over features.
+def violation(X, y, w, loss="squared-hinge", C=1.0, costs=1.0, regularization="l2") -> float:
+    """Compute the norm of the gradient of :func:`objective`; with L1 the sum over features of the
+    distance of 0 from its subdifferential.
     """
     gradient = loss_gradient(X, y, w, loss, C, costs)
     if regularization == "l2":
         return np.linalg.norm(w + gradient)
-    return np.where(
-        w == 0, np.maximum(0, np.abs(gradient) - 1), np.abs(gradient + np.sign(w))
-    ).sum()
+    at_zero = np.maximum(0, np.abs(gradient) - 1)
+    elsewhere = np.abs(gradient + np.sign(w))
+    return np.where(w == 0, at_zero, elsewhere).sum()
 
 
 def truncated_newton_step(X, active, curvatures, gradient, C=1.0, preconditioning=0.01):
-    """Preconditioned conjugate gradient as LIBLINEAR 2.40 truncates it, on a dense Hessian: (p,
-    steps).
+    """Compute the step p and the number of iterations of preconditioned conjugate gradients on a
+    dense Hessian, truncated as in LIBLINEAR 2.40.
     """
     rows = X[active]
     hessian = np.eye(X.shape[1]) + C * rows.T @ (curvatures[:, None] * rows)
@@ -94,46 +94,53 @@ def truncated_newton_step(X, active, curvatures, gradient, C=1.0, preconditionin
     return p, k
 
 
-def ranking_metrics(ids, Y, inverse, k):
-    """P, nDCG, recall, PSP, PSnDCG at k and coverage, instance by instance; Y dense of 0 and 1."""
-    P = []
-    N = []
-    R = []
-    ps = 0
-    best_ps = 0
-    psn = 0
-    best_psn = 0
+def _discounted_sum(gains) -> float:
+    return sum(gain / np.log2(rank + 2) for rank, gain in enumerate(gains))
+
+
+def ranking_metrics(ids, Y, inverse, k) -> dict[str, float]:
+    """Compute P, nDCG, recall, PSP, PSnDCG at k and coverage, one instance after another.
+
+    Y is dense, of 0 and 1; ``inverse`` are inverse propensities.
+    """
+    precisions = []
+    ndcgs = []
+    recalls = []
+    psp = 0
+    best_psp = 0
+    psndcg = 0
+    best_psndcg = 0
     covered = set()
     for row, y in zip(ids, Y, strict=True):
         true = set(np.flatnonzero(y))
+        hits = true & set(row[:k])
         gains = [inverse[j] if j in true else 0.0 for j in row[:k]]
-        best = sorted((inverse[j] for j in true), reverse=True)[:k]
-        covered |= true & set(row[:k])
-        P.append(len(true & set(row[:k])) / k)
-        ps = ps + sum(gains)
-        best_ps = best_ps + sum(best)
+        best_gains = sorted((inverse[j] for j in true), reverse=True)[:k]
+        covered |= hits
+        precisions.append(len(hits) / k)
+        psp = psp + sum(gains)
+        best_psp = best_psp + sum(best_gains)
         if true:
-            ideal = sum(1 / np.log2(r + 2) for r in range(min(k, len(true))))
-            N.append(sum((g > 0) / np.log2(r + 2) for r, g in enumerate(gains)) / ideal)
-            R.append(len(true & set(row[:k])) / len(true))
-            psn += sum(g / np.log2(r + 2) for r, g in enumerate(gains)) / ideal
-            best_psn += sum(g / np.log2(r + 2) for r, g in enumerate(best)) / ideal
+            ideal = _discounted_sum([1] * min(k, len(true)))
+            ndcgs.append(_discounted_sum([gain > 0 for gain in gains]) / ideal)
+            recalls.append(len(hits) / len(true))
+            psndcg += _discounted_sum(gains) / ideal
+            best_psndcg += _discounted_sum(best_gains) / ideal
     return {
-        "P": np.mean(P),
-        "nDCG": np.mean(N) if N else 0,
-        "recall": np.mean(R) if R else 0,
-        "PSP": ps / best_ps if best_ps else 0,
-        "PSnDCG": psn / best_psn if best_psn else 0,
+        "P": np.mean(precisions),
+        "nDCG": np.mean(ndcgs) if ndcgs else 0,
+        "recall": np.mean(recalls) if recalls else 0,
+        "PSP": psp / best_psp if best_psp else 0,
+        "PSnDCG": psndcg / best_psndcg if best_psndcg else 0,
         "coverage": len(covered) / max(np.count_nonzero(Y.sum(axis=0)), 1),
     }
 
 
-def ndcg_sides(Y, sides, normalisers, gains, discounts, resolution, pull=0.0):
-    """FastXML's first two steps (eq. 11 and 13) until no side changes; dense Y, ties to the smaller
-    label.
+def ndcg_sides(Y, sides, normalisers, gains, discounts, resolution, pull=0.0) -> np.ndarray:
+    """Repeat FastXML's first two steps (eq. 11 and 13) until no side changes; dense Y, ties to the
+    smaller label.
 
-    Gains are rounded to multiples of 1/resolution; ``pull`` is what the separator adds to v^- -
-    v^+.
+    Gains are rounded to multiples of 1/resolution; the separator adds ``pull`` to v^- - v^+.
     """
     rounded = np.round(normalisers[:, None] * gains * Y * resolution)
     while True:
@@ -148,9 +155,9 @@ def ndcg_sides(Y, sides, normalisers, gains, discounts, resolution, pull=0.0):
         sides = better
 
 
-def forest_scores(trees, x, n_labels):
-    """Mean of the leaf distributions of a dense instance (FastXML, algorithm 3); trees are single
-    ones.
+def forest_scores(trees, x, n_labels) -> np.ndarray:
+    """Compute the mean of the leaf distributions of a dense instance (FastXML, algorithm 3); each
+    tree is a forest of one.
     """
     total = np.zeros(n_labels)
     for tree in trees:
@@ -163,9 +170,10 @@ def forest_scores(trees, x, n_labels):
     return total / len(trees)
 
 
-def reasons_of_missed_labels(ids, probabilities, Y, amounts):
-    """Count true labels by what became of them, label by label; Y dense, ids by falling
-    probability.
+def count_missed_labels(ids, probabilities, Y, amounts) -> dict[str, int]:
+    """Count true labels by the reason why they are missed, one label after another.
+
+    Y is dense; ids are by descending probability, of which ``amounts`` are predicted.
     """
     counts = {"true": 0, "found": 0, "below the cut": 0, "ranked too low": 0, "no candidates": 0}
     for row, amount, y in zip(ids.tolist(), amounts, Y, strict=True):
@@ -175,22 +183,24 @@ def reasons_of_missed_labels(ids, probabilities, Y, amounts):
                 counts["no candidates"] += 1
             elif row.index(label) < amount:
                 counts["found"] += 1
+            elif row.index(label) < 5:
+                counts["below the cut"] += 1
             else:
-                counts["below the cut" if row.index(label) < 5 else "ranked too low"] += 1
+                counts["ranked too low"] += 1
     return counts
 
 
-def group_metrics(ids, Y, inverse, k, members):
-    """Recall of a group's true labels, and the group's parts of P@k and PSP@k, instance by
-    instance; Y dense.
-    """
-    hits = true = 0
-    gains = best = 0.0
+def group_metrics(ids, Y, inverse, k, members) -> dict[str, float]:
+    """Compute the recall of a group of labels, and its parts of P@k and PSP@k; Y is dense."""
+    hits = 0
+    true = 0
+    gains = 0.0
+    best = 0.0
     for row, y in zip(ids, Y, strict=True):
-        right = [j for j in row[:k] if j >= 0 and y[j]]
-        hits += sum(j in members for j in right)
-        true += sum(j in members for j in np.flatnonzero(y))
-        gains += sum(inverse[j] for j in right if j in members)
+        right = [j for j in row[:k] if j >= 0 and y[j] and j in members]
+        hits += len(right)
+        true += len([j for j in np.flatnonzero(y) if j in members])
+        gains += sum(inverse[j] for j in right)
         best += sum(sorted((inverse[j] for j in np.flatnonzero(y)), reverse=True)[:k])
     return {
         "recall": hits / true if true else 0,
@@ -199,9 +209,9 @@ def group_metrics(ids, Y, inverse, k, members):
     }
 
 
-def confusions(ids, Y):
-    """How often each label is predicted, in the places that true labels could fill, where another
-    is missed.
+def count_confusions(ids, Y) -> dict[tuple[int, int], int]:
+    """Count how often a label is predicted where another is missed, among the first labels of an
+    instance, as many as it has.
     """
     times = {}
     for row, y in zip(ids, Y, strict=True):
@@ -217,20 +227,18 @@ _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def parse_rows(text, n, first_feature, end_feature, end_label, comments):
-    """Instances of lines ``label,label feature:value``, and the number of the first line that is
-    wrong (None: none is).
+    """Parse lines ``label,label feature:value``; return the instances, and the number of the first
+    wrong line or None.
 
-    An instance is its list of (feature, float32 value) and its list of labels, both in the order of
-    the line.
+    An instance is a list of (feature, float32 value) and a list of labels, both in the order of the
+    line.
     """
     instances = []
-    for number, line in enumerate(text.removesuffix(b"\n").split(b"\n") if text else [], 1):
-        tokens = (
-            (line.split(b"#")[0] if comments else line)
-            .replace(b"\t", b" ")
-            .replace(b"\r", b" ")
-            .split(b" ")
-        )
+    lines = text.removesuffix(b"\n").split(b"\n") if text else []
+    for number, line in enumerate(lines, 1):
+        if comments:
+            line = line.split(b"#")[0]
+        tokens = re.split(rb"[ \t\r]", line)
         tokens = [token for token in tokens if token]
         if not tokens and (comments or len(instances) == n):
             continue
@@ -241,25 +249,23 @@ def parse_rows(text, n, first_feature, end_feature, end_label, comments):
             if labels and not re.fullmatch(rb"\d+(,\d+)*", labels):
                 raise ValueError
             labels = [_parse_id(id, 0, end_label) for id in labels.split(b",") if id]
-            instances.append(
-                ([_parse_entry(token, first_feature, end_feature) for token in tokens], labels)
-            )
+            entries = [_parse_entry(token, first_feature, end_feature) for token in tokens]
+            instances.append((entries, labels))
         except ValueError:
             return instances, number
     return instances, None
 
 
-def _parse_id(id, first, end):
-    if (
-        not re.fullmatch(rb"\d+", id)
-        or not first <= int(id[-4000:]) < end
-        or id[:-4000].strip(b"0")
-    ):
+def _parse_id(id, first, end) -> int:
+    if not re.fullmatch(rb"\d+", id):
+        raise ValueError
+    # Python converts no more than 4300 digits
+    if not first <= int(id[-4000:]) < end or id[:-4000].strip(b"0"):
         raise ValueError
     return int(id)
 
 
-def _parse_entry(token, first, end):
+def _parse_entry(token, first, end) -> tuple[int, np.float32]:
     feature, _, value = token.partition(b":")
     if not _NUMBER.fullmatch(value):
         raise ValueError
@@ -271,32 +277,36 @@ def _parse_entry(token, first, end):
 
 
 def find_phrases(words, phrases):
-    """(place, number) of the phrases in a text; a word may have other letters at its end, from the
-    last two on.
+    """Yield (place, number) of the phrases in a text; the last two letters of a word may differ and
+    others may follow.
     """
 
-    def stands_for(word, whole):
-        stem = whole[: max(5, len(whole) - 2)]
+    def matches(word, full_word) -> bool:
+        stem = full_word[: max(5, len(full_word) - 2)]
         return word == stem or (len(stem) >= 5 and word.startswith(stem))
 
     for place in range(len(words)):
         for number, phrase in enumerate(phrases):
             part = words[place : place + len(phrase)]
-            if len(part) == len(phrase) and all(map(stands_for, part, phrase)):
+            if len(part) < len(phrase):
+                continue
+            if all(matches(word, other) for word, other in zip(part, phrase, strict=True)):
                 yield place, number
 
 
-def jaccard(X):
-    """Common features over all features of each pair of rows of zeros and ones, (n, n)."""
+def jaccard(X) -> np.ndarray:
+    """Compute the Jaccard similarity (n, n) of each pair of rows of zeros and ones."""
     common = X @ X.T
     sizes = X.sum(axis=1)
     return common / np.maximum(sizes[:, None] + sizes - common, 1)
 
 
 def resolve_labels(written, new_names, replaced, above, is_label):
-    """Labels that a record means, those left out, those renamed and those replaced: four sets."""
+    """Resolve the labels of a record: final, left out, renamed and replaced ones, four sets."""
     names = {new_names.get(label, label) for label in written} - {""}
     current = {replaced.get(name, name) for name in names}
-    every = current.union(*map(above, current))
+    every = set(current)
+    for name in current:
+        every |= set(above(name))
     kept = {label for label in every if is_label(label)}
     return kept, every - kept, set(written) & new_names.keys(), names & replaced.keys()

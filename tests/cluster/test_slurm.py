@@ -18,12 +18,13 @@ from tiny_table import write_config
 pytestmark = [pytest.mark.workflow, pytest.mark.cluster, pytest.mark.timeout(900)]
 
 HERE = Path(__file__).parent
-MODEL, OTHER_MODEL = (f"results/tiny/{run}/model.h5" for run in ("msi", "dismec"))
+MODEL = "results/tiny/msi/model.h5"
+OTHER_MODEL = "results/tiny/dismec/model.h5"
 SHARDS_ALONE = ("--group-components", "shards.{run}=1")
 SHARDS_IN_PAIRS = ("--group-components", "shards.{run}=2")
 
-# what a shard does when it has written its file and not yet renamed it, if a file RUN-SHARD beside
-# this one says so
+# hook of a shard that has written its file and not yet renamed it: it does what a file RUN-SHARD
+# next to the hook says
 HOOK = """
 import os, sys, time
 from pathlib import Path
@@ -56,19 +57,16 @@ if sys.orig_argv[4:5] == ["train-shard"]:
 
 @pytest.fixture(scope="session")
 def cluster():
-    """A cluster; its folder."""
-    missing = [
-        name
-        for name in ("slurmctld", "slurmd", "munged", "sbatch", "srun")
-        if shutil.which(name) is None
-    ]
+    """Folder of a running cluster."""
+    programs = ("slurmctld", "slurmd", "munged", "sbatch", "srun")
+    missing = [name for name in programs if shutil.which(name) is None]
     if missing:
         pytest.skip(f"no {', '.join(missing)}: install Debian's slurm-wlm and munge")
     if os.geteuid() != 0:
         pytest.skip("only root can start Slurm")
     if os.path.lexists("/etc/slurm/slurm.conf"):
         pytest.skip("/etc/slurm/slurm.conf is there already: this host belongs to a cluster")
-    # munge asks for a folder that everybody may enter
+    # munge needs a folder that all users may enter
     folder = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))
     folder.chmod(0o755)
     started = subprocess.run(
@@ -82,19 +80,25 @@ def cluster():
         shutil.rmtree(folder, ignore_errors=True)
 
 
-class ClusterPlace(PipelineFolder):
+class ClusterFolder(PipelineFolder):
     """A folder in which Snakemake runs the pipeline on the cluster."""
 
-    def options(self, *arguments):
-        """Options of Snakemake, with the profile as it is, and by its name."""
-        often = "--slurm-init-seconds-before-status-checks=1"
-        return ["--snakefile", str(self.snakefile), "--workflow-profile=slurm", often, *arguments]
+    def options(self, *arguments) -> list[str]:
+        """Options of Snakemake, with the profile of Slurm by its name, and frequent checks."""
+        return [
+            "--snakefile",
+            str(self.snakefile),
+            "--workflow-profile=slurm",
+            "--slurm-init-seconds-before-status-checks=1",
+            *arguments,
+        ]
 
-    def log(self):
+    def log(self) -> str:
+        """Read the log of the last run."""
         return max((self.folder / ".snakemake" / "log").iterdir()).read_text()
 
-    def environment(self, **variables):
-        """As on one machine, with the hook and a folder for local copies."""
+    def environment(self, **variables) -> dict[str, str]:
+        """Environment of a run, with the hook and a folder for local copies."""
         hook = self.folder / "hook"
         scratch = self.folder / "scratch"
         hook.mkdir(exist_ok=True)
@@ -103,28 +107,26 @@ class ClusterPlace(PipelineFolder):
         ours = {"PYTHONPATH": f"{hook}:{SOURCE_FOLDER}", "OVAFLOW_SCRATCH": str(scratch)}
         return super().environment() | ours | variables
 
-    def tell(self, shard, what) -> None:
-        """Tell a shard, such as msi-0, what to do at its end."""
+    def set_hook(self, shard, action) -> None:
+        """Set the action at the end of a shard such as msi-0: hang, grow or fail."""
         (self.folder / "hook").mkdir(exist_ok=True)
-        (self.folder / "hook" / shard).write_text(what)
+        (self.folder / "hook" / shard).write_text(action)
 
-    def begin(self, *arguments):
-        return self.start(
-            self.command(*arguments, "--configfile", "my.yaml"), start_new_session=True
-        )
+    def begin(self, *arguments) -> subprocess.Popen:
+        """Start Snakemake in a session of its own."""
+        command = self.command(*arguments, "--configfile", "my.yaml")
+        return self.start(command, start_new_session=True)
 
     def end(self) -> None:
-        """End what a driver and the jobs of this folder left, such as jobs of a node that went
-        down.
-        """
+        """End remaining processes of this folder's jobs, such as jobs of a node that went down."""
         for process in psutil.process_iter():
-            # one that ends meanwhile, or another user's
+            # a process that ends meanwhile, or of another user
             with contextlib.suppress(psutil.Error):
                 if str(self.folder / "hook") in process.environ().get("PYTHONPATH", "").split(":"):
                     process.kill()
 
-    def wait_until_it_hangs(self, shard, process):
-        """Slurm's job of a shard that hangs: its process says which."""
+    def wait_until_it_hangs(self, shard, process) -> str:
+        """Wait until a shard hangs; return the id of its Slurm job."""
         path = self.folder / "hook" / f"{shard}.hanging"
         deadline = time.monotonic() + 400
         while not path.exists():
@@ -136,9 +138,9 @@ class ClusterPlace(PipelineFolder):
         return job
 
 
-def make_untrained(finished, folder):
-    """A place where all is done but the shards of both runs and their models; it has these models."""
-    place = ClusterPlace(finished.copy(folder).folder)
+def make_untrained(finished, folder) -> ClusterFolder:
+    """Copy a finished run without shards and models; ``models`` are the bytes of its models."""
+    place = ClusterFolder(finished.copy(folder).folder)
     place.models = []
     for model in (MODEL, OTHER_MODEL):
         place.models.append((place.folder / model).read_bytes())
@@ -149,6 +151,7 @@ def make_untrained(finished, folder):
 
 @pytest.fixture
 def untrained(cluster, finished, tmp_path):
+    """A run whose shards and models are missing."""
     place = make_untrained(finished, tmp_path / "place")
     yield place
     place.end()
@@ -156,11 +159,11 @@ def untrained(cluster, finished, tmp_path):
 
 @pytest.fixture(scope="module")
 def struck(cluster, finished, tmp_path_factory):
-    """A run whose shards are sent again for four reasons, which goes on beside other tests."""
+    """A run whose shards are submitted again for four reasons, while other tests run."""
     place = make_untrained(finished, tmp_path_factory.mktemp("struck") / "place")
-    place.tell("msi-0", "grow")
+    place.set_hook("msi-0", "grow")
     for shard in ("msi-1", "dismec-0", "dismec-1"):
-        place.tell(shard, "hang")
+        place.set_hook(shard, "hang")
     # one shard has a minute, and Slurm ends it within two
     minutes = "attempt if wildcards.run == 'dismec' and wildcards.shard == '1' else 10"
     resources = ("--set-resources", f"train_shard:runtime={minutes}")
@@ -180,41 +183,44 @@ def struck(cluster, finished, tmp_path_factory):
         place.end()
 
 
-def submitted(place):
-    """Slurm's job ids of the last run, with the group or the rule of each."""
-    of_log = r"SLURM jobid (\d+) \(log: .*?/logs/slurm/(?:group_(start|shards|end)|rule_(\w+))"
-    return {job: group or rule for job, group, rule in re.findall(of_log, place.log())}
+def list_submitted(place) -> dict[str, str]:
+    """List Slurm's job ids of the last run, with the group or the rule of each."""
+    pattern = r"SLURM jobid (\d+) \(log: .*?/logs/slurm/(?:group_(start|shards|end)|rule_(\w+))"
+    return {job: group or rule for job, group, rule in re.findall(pattern, place.log())}
 
 
-def slurm(*command):
-    """What a command of Slurm writes."""
+def slurm(*command) -> str:
+    """Run a command of Slurm; return its output."""
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def squeue(jobs, form):
-    """What Slurm says of jobs, ended ones as well."""
+def squeue(jobs, form) -> str:
+    """Show jobs of Slurm in a format, ended ones as well."""
     return slurm("squeue", "--states=all", "--noheader", f"--jobs={jobs}", f"--format={form}")
 
 
-def requests_of(jobs):
-    """Cores, memory and minutes that Slurm jobs asked for."""
-    lines = squeue(",".join(jobs), "%i %C %m %l").splitlines()
-    return {job: tuple(values) for job, *values in map(str.split, lines)}
+def list_requests(jobs) -> dict[str, tuple[str, ...]]:
+    """List the cores, memory and minutes that Slurm jobs asked for."""
+    requests = {}
+    for line in squeue(",".join(jobs), "%i %C %m %l").splitlines():
+        job, *values = line.split()
+        requests[job] = tuple(values)
+    return requests
 
 
 @pytest.mark.usefixtures("struck")
 def test_the_whole_run_with_groups(place, finished) -> None:
-    place = ClusterPlace(place.folder)
+    place = ClusterFolder(place.folder)
     shutil.copy(finished.folder / "records.csv", place.folder)
     config = {"runs": {"msi": {"initialization": "mean-separating"}}, "train": {"shards": 4}}
     write_config(place.folder / "my.yaml", **config)
     written = place.snakemake()
-    jobs = submitted(place)
-    alone = ["estimate_training", "merge_shards", "prepare_dataset", "warm_up", "write_report"]
-    assert sorted(jobs.values()) == sorted(["start", "shards", "end", *alone])
+    jobs = list_submitted(place)
+    ungrouped = ["estimate_training", "merge_shards", "prepare_dataset", "warm_up", "write_report"]
+    assert sorted(jobs.values()) == sorted(["start", "shards", "end", *ungrouped])
     assert (place.folder / MODEL).read_bytes() == (finished.folder / MODEL).read_bytes()
     # four shards one after the other: the cores and the memory of one, the minutes of all
-    requests = requests_of(jobs)
+    requests = list_requests(jobs)
     by_name = {name: requests[job] for job, name in jobs.items()}
     assert by_name["shards"] == ("1", "500M", "8:00")
     # small steps ask for minutes
@@ -225,10 +231,10 @@ def test_the_whole_run_with_groups(place, finished) -> None:
     assert written.splitlines()[-1].startswith("The report is ready: ")
 
 
-def test_of_a_group_the_failing_shard_is_named_and_its_log_shown(untrained) -> None:
-    untrained.tell("msi-1", "fail")
+def test_the_failing_shard_of_a_group_is_named_and_its_log_shown(untrained) -> None:
+    untrained.set_hook("msi-1", "fail")
     written = untrained.snakemake(MODEL, "--retries=0", *SHARDS_IN_PAIRS, status=1)
-    (failed,) = re.findall(r"FAILED: .*", written)
+    [failed] = re.findall(r"FAILED: .*", written)
     assert failed == "FAILED: train_shard: results/tiny/msi/shards/1.h5"
     assert "  SLURM-job '" in written
     assert "  ovaflow: error: input/output: this shard fails as planned" in written
@@ -240,7 +246,7 @@ def test_of_a_group_the_failing_shard_is_named_and_its_log_shown(untrained) -> N
 
 
 def test_a_job_that_slurm_refuses_is_reported_once(untrained) -> None:
-    too_much = "--set-resources", "train_shard:mem_mb=100000"
+    too_much = ("--set-resources", "train_shard:mem_mb=100000")
     written = untrained.snakemake(MODEL, "--quiet", "host", *SHARDS_IN_PAIRS, *too_much, status=1)
     assert len(re.findall("FAILED: ", written)) == 1
     reason = (
@@ -251,7 +257,7 @@ def test_a_job_that_slurm_refuses_is_reported_once(untrained) -> None:
     assert "the log is empty" not in written
 
 
-def test_why_a_job_waits_is_shown(untrained) -> None:
+def test_the_reason_of_a_waiting_job_is_shown(untrained) -> None:
     slurm("scontrol", "update", "partitionname=other", "maxtime=1")
     resources = ("--set-resources", "train_shard:runtime=5")
     process = untrained.begin(MODEL, *resources, "--default-resources", "slurm_partition=other")
@@ -266,7 +272,7 @@ def test_why_a_job_waits_is_shown(untrained) -> None:
 
 
 def test_the_driver_is_stopped_and_killed_and_the_run_continued(untrained) -> None:
-    untrained.tell("msi-1", "hang")
+    untrained.set_hook("msi-1", "hang")
     process = untrained.begin(MODEL, *SHARDS_IN_PAIRS)
     job = untrained.wait_until_it_hangs("msi-1", process)
     # it waits for the jobs that run
@@ -275,7 +281,7 @@ def test_the_driver_is_stopped_and_killed_and_the_run_continued(untrained) -> No
     written, _ = process.communicate(timeout=400)
     assert process.returncode == 1, written
     assert not (untrained.folder / MODEL).exists()
-    untrained.tell("msi-1", "hang")
+    untrained.set_hook("msi-1", "hang")
     process = untrained.begin(MODEL, *SHARDS_IN_PAIRS)
     job = untrained.wait_until_it_hangs("msi-1", process)
     os.killpg(process.pid, signal.SIGKILL)
@@ -284,7 +290,7 @@ def test_the_driver_is_stopped_and_killed_and_the_run_continued(untrained) -> No
     untrained.snakemake("--unlock", MODEL)
     untrained.snakemake(MODEL, *SHARDS_IN_PAIRS)
     assert (untrained.folder / MODEL).read_bytes() == untrained.models[0]
-    assert list(submitted(untrained).values()) == ["shards", "merge_shards"]
+    assert list(list_submitted(untrained).values()) == ["shards", "merge_shards"]
     assert not list(untrained.folder.rglob("*.parts"))
 
 
@@ -297,20 +303,22 @@ def test_any_scheduler_that_takes_a_script(untrained) -> None:
     written = generic.snakemake(MODEL, profile, "--printshellcmds", *options)
     assert (untrained.folder / MODEL).read_bytes() == untrained.models[0]
     jobs = re.findall(r"external jobid '(\d+)'", written)
-    assert sorted(requests_of(jobs).values()) == [("1", "650M", "5:00"), ("2", "1000M", "2:00")]
+    assert sorted(list_requests(jobs).values()) == [("1", "650M", "5:00"), ("2", "1000M", "2:00")]
 
 
 def test_shards_are_sent_again_with_more_memory_and_time(struck) -> None:
     place, process, restarted = struck
     written, _ = process.communicate(timeout=600)
     assert process.returncode == 0, written
-    assert [(place.folder / model).read_bytes() for model in (MODEL, OTHER_MODEL)] == place.models
+    models = [(place.folder / model).read_bytes() for model in (MODEL, OTHER_MODEL)]
+    assert models == place.models
     assert "exceeded memory limit" in written
     assert "TIMEOUT" in written
-    shards = [job for job, name in submitted(place).items() if name == "shards"]
-    requests = [(memory, minutes) for _, memory, minutes in requests_of(shards).values()]
+    shards = [job for job, name in list_submitted(place).items() if name == "shards"]
+    requests = [(memory, minutes) for _, memory, minutes in list_requests(shards).values()]
     # too little memory, cancelled, and too little time
-    again = [("1000M", "10:00"), ("1000M", "10:00"), ("1000M", "2:00")]
-    assert sorted(requests) == sorted([*again, ("500M", "1:00"), *3 * [("500M", "10:00")]])
+    second = [("1000M", "10:00"), ("1000M", "10:00"), ("1000M", "2:00")]
+    first = [("500M", "1:00"), ("500M", "10:00"), ("500M", "10:00"), ("500M", "10:00")]
+    assert sorted(requests) == sorted(first + second)
     # when a node goes down, Slurm itself starts its jobs anew
     assert "Restarts=1" in slurm("scontrol", "show", "job", restarted)

@@ -1,5 +1,5 @@
-"""The second stage of classifiers in a Python program: the pipeline's bits, and what scikit-learn
-measures.
+"""The second stage of classifiers in a Python program: the bits of the pipeline, and metrics of
+scikit-learn.
 """
 
 import pickle
@@ -34,8 +34,8 @@ CLASSIFIERS = [
 
 @pytest.fixture(scope="module")
 def crossed():
-    """Instances whose labels depend on which two of their features meet: no sum of weights says
-    that, neighbours do.
+    """Instances whose labels depend on pairs of features: similar instances have the same labels,
+    which no sum of weights gives.
     """
     rng = np.random.default_rng(5)
     n = 1500
@@ -58,7 +58,7 @@ def fitted(request, crossed):
 
 @pytest.fixture(scope="module")
 def plain(crossed, fitted):
-    """The same without a second stage."""
+    """The same classifier without a second stage."""
     return clone(fitted).set_params(rerank=0).fit(crossed.X, crossed.Y)
 
 
@@ -68,11 +68,13 @@ def test_probabilities_are_those_of_true_labels(crossed, fitted) -> None:
     assert sp.issparse(probabilities)
     dense = probabilities.toarray()
     assert brier_score_loss(true.ravel(), dense.ravel()) < 0.03
-    some = true.any(axis=1)
-    by_scores = average_precision_score(
-        true[some], fitted.decision_function(crossed.new)[some], average="samples"
-    )
-    assert average_precision_score(true[some], dense[some], average="samples") > by_scores
+    labelled = true.any(axis=1)
+    scores = fitted.decision_function(crossed.new)
+
+    def measure(values) -> float:
+        return average_precision_score(true[labelled], values[labelled], average="samples")
+
+    assert measure(dense) > measure(scores)
     sure = dense[dense > 0.5]
     assert true[dense > 0.5].mean() == pytest.approx(sure.mean(), abs=0.05)
 
@@ -94,9 +96,8 @@ def test_as_many_labels_are_predicted_as_fit(crossed, fitted, plain) -> None:
         assert p[row == 1].min() >= np.max(p[row == 0], initial=0)
     fixed = plain.predict(crossed.new).toarray()
     true = crossed.true.toarray()
-    assert f1_score(true, ours, average="samples") > f1_score(
-        true, fixed, average="samples", zero_division=0
-    )
+    fixed_f1 = f1_score(true, fixed, average="samples", zero_division=0)
+    assert f1_score(true, ours, average="samples") > fixed_f1
 
 
 def test_scores_stay_those_of_the_model_alone(crossed, fitted, plain) -> None:
@@ -116,18 +117,28 @@ def test_saved_and_pickled_with_their_second_stage(crossed, fitted, plain, tmp_p
 
 
 def test_the_file_holds_the_same_bits_as_the_pipelines(crossed, tmp_path) -> None:
-    whole = prepare_dataset(tmp_path, crossed.X, crossed.Y)
-    held = tmp_path / "held.h5"
-    ovaflow("hold-out", whole, f"--fraction={SHARE}", f"--output={held}")
-    model, other = (
-        CommandTraining("one-vs-all", each, tmp_path / f"{each.stem}.run").train()
-        for each in (whole, held)
-    )
+    dataset = prepare_dataset(tmp_path, crossed.X, crossed.Y)
+    held_out = tmp_path / "held.h5"
+    ovaflow("hold-out", dataset, f"--fraction={SHARE}", f"--output={held_out}")
+    model = CommandTraining("one-vs-all", dataset, tmp_path / "all.run").train()
+    held_out_model = CommandTraining("one-vs-all", held_out, tmp_path / "held.run").train()
     predictions = tmp_path / "predictions.h5"
+    ovaflow(
+        "predict",
+        held_out_model,
+        f"--dataset={held_out}",
+        "--top-k=50",
+        f"--output={predictions}",
+    )
     reranker = model.with_name("reranker.h5")
-    ovaflow("predict", other, f"--dataset={held}", "--top-k=50", f"--output={predictions}")
-    of = f"--dataset={whole}", f"--held-out={held}", f"--predictions={predictions}"
-    ovaflow("rerank", model, *of, f"--output={reranker}")
+    ovaflow(
+        "rerank",
+        model,
+        f"--dataset={dataset}",
+        f"--held-out={held_out}",
+        f"--predictions={predictions}",
+        f"--output={reranker}",
+    )
     clone(CLASSIFIERS[0]).fit(crossed.X, crossed.Y).save(tmp_path / "model.h5")
     ours = read_model_bytes(tmp_path / "reranker.h5")
     theirs = read_model_bytes(reranker)
@@ -136,10 +147,9 @@ def test_the_file_holds_the_same_bits_as_the_pipelines(crossed, tmp_path) -> Non
 
 
 def test_probabilities_of_classes_sum_to_one(crossed) -> None:
-    y, true = (
-        np.array(["a", "b", "c"])[np.asarray(Y.argmax(axis=1)) % 3]
-        for Y in (crossed.Y, crossed.true)
-    )
+    names = np.array(["a", "b", "c"])
+    y = names[np.asarray(crossed.Y.argmax(axis=1)) % 3]
+    true = names[np.asarray(crossed.true.argmax(axis=1)) % 3]
     model = OneVsAllClassifier(rerank=SHARE).fit(crossed.X, y)
     probabilities = model.predict_proba(crossed.new)
     assert_array_equal(model.predict(crossed.new), model.classes_[probabilities.argmax(axis=1)])
@@ -147,17 +157,18 @@ def test_probabilities_of_classes_sum_to_one(crossed) -> None:
     labels, theirs = model.predict_topk(crossed.new, 3)
     theirs = np.take_along_axis(theirs, np.argsort(labels, axis=1), axis=1)
     assert_allclose(probabilities, theirs / theirs.sum(axis=1, keepdims=True), rtol=1e-6)
-    # better than the shares of the classes, which know nothing of an instance
+    # better than the shares of the classes, which are the same for every instance
     shares = np.tile(np.unique(y, return_counts=True)[1] / len(y), (len(true), 1))
     for loss in (log_loss, brier_score_loss):
         assert loss(true, probabilities) < loss(true, shares)
 
 
-def test_names_of_labels_are_evidence_where_there_are_any(crossed, fitted):
-    def a_word_each(names):
+def test_names_of_labels_are_evidence_where_there_are_any(crossed, fitted) -> None:
+    def make_name_features(names) -> sp.csr_array:
         return sp.eye_array(len(names), crossed.X.shape[1], dtype=np.float32, format="csr")
 
-    model = OneVsAllClassifier(rerank=SHARE).fit(crossed.X, crossed.Y, label_features=a_word_each)
+    model = OneVsAllClassifier(rerank=SHARE)
+    model.fit(crossed.X, crossed.Y, label_features=make_name_features)
     evidence = model.reranker_.evidence
     assert evidence.get(NameInText).names.names.indices.tolist() == list(range(20))
     assert evidence.get(SimilarTexts).labels.n_rows == 1300

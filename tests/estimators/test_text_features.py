@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from solving import assert_same_bits, train_shard
 
 from ovaflow import OneVsAllClassifier, TextFeatures
-from ovaflow.dataset.dataset import open_dataset
+from ovaflow.dataset.dataset import Dataset, open_dataset
 from ovaflow.settings.prepare import Prepare, resolve_blocks
 from ovaflow.sparse.csr import from_scipy
 
@@ -30,45 +30,56 @@ def test_check(estimator, check) -> None:
     check(estimator)
 
 
-def written(folder, part, texts, labels=None):
-    """A file of texts and labels, as an option."""
-    labels = [[f"label{i % 4}"] for i in range(len(texts))] if labels is None else labels
+def write_texts(folder, part, texts, labels=None) -> str:
+    """Write a file of texts and labels; return the option of ``ovaflow prepare`` that reads it."""
+    if labels is None:
+        labels = [[f"label{i % 4}"] for i in range(len(texts))]
     lines = [f"{','.join(row)}\t{text}\n" for row, text in zip(labels, texts, strict=True)]
     (folder / f"{part}.tsv").write_text("".join(lines))
     return f"--{part}={folder / part}.tsv"
 
 
-def prepared(folder, *options):
+def prepare(folder, *options) -> Dataset:
+    """Prepare a dataset of files of texts."""
     ovaflow("prepare", "--format=text-tsv", *options, f"--output={folder}/dataset.h5")
     return open_dataset(folder / "dataset.h5")
 
 
 def test_same_bits_as_those_of_prepare(tmp_path) -> None:
     new = [*TEXTS[:7], "Salzwasser", ""]
-    files = [written(tmp_path, part, texts) for part, texts in (("train", TEXTS), ("test", new))]
-    more = ["--features=characters=3-4", "--stop-words=german", "--bias=0"]
-    theirs = prepared(tmp_path, *files, *OPTIONS, *more)
+    theirs = prepare(
+        tmp_path,
+        write_texts(tmp_path, "train", TEXTS),
+        write_texts(tmp_path, "test", new),
+        *OPTIONS,
+        "--features=characters=3-4",
+        "--stop-words=german",
+        "--bias=0",
+    )
     ours = TextFeatures(features=BLOCKS, stop_words="german")
     X = ours.fit_transform(iter(TEXTS))
     assert ours.get_feature_names_out().tolist() == theirs.feature_names
     assert "und" not in theirs.feature_names
     X_test = clone(ours).fit(TEXTS).transform(new)
     for found, split in ((X, theirs.train), (X_test, theirs.test)):
-        for mine, his in zip(
-            (found.data, found.indices, found.indptr), split.X.arrays, strict=True
-        ):
-            assert_array_equal(mine, his)
+        assert_array_equal(found.data, split.X.data)
+        assert_array_equal(found.indices, split.X.indices)
+        assert_array_equal(found.indptr, split.X.indptr)
     again = pickle.loads(pickle.dumps(ours)).transform(TEXTS)
     assert (again != X).nnz == 0
 
 
 def test_names_of_labels_make_the_models_of_the_pipeline(tmp_path) -> None:
-    labels = [
-        ["see" if "See" in text else "hügel", *(["xyz"] if "Salz" in text else [])]
-        for text in TEXTS
-    ]
-    dataset = prepared(
-        tmp_path, *(written(tmp_path, part, TEXTS, labels) for part in ("train", "test"))
+    labels = []
+    for text in TEXTS:
+        topics = ["see" if "See" in text else "hügel"]
+        if "Salz" in text:
+            topics.append("xyz")
+        labels.append(topics)
+    dataset = prepare(
+        tmp_path,
+        write_texts(tmp_path, "train", TEXTS, labels),
+        write_texts(tmp_path, "test", TEXTS, labels),
     )
     features = TextFeatures()
     # "see" is in more than half of the texts
@@ -88,7 +99,7 @@ def test_auto_chooses_the_blocks_that_the_command_chooses(tmp_path) -> None:
     pairs = draw.permutation(["north wind", "wind north", "south wind", "wind south"] * 75)
     texts = [f"{pair} {' '.join(f'w{word}' for word in draw.integers(0, 40, 4))}" for pair in pairs]
     labels = [[pair.split()[0], "wind" if "south" in pair else "air"] for pair in pairs]
-    files = written(tmp_path, "train", texts, labels), f"--output={tmp_path}/chosen.json"
+    files = write_texts(tmp_path, "train", texts, labels), f"--output={tmp_path}/chosen.json"
     ovaflow("choose-features", "--format=text-tsv", *files, "--no-label-names")
     theirs = json.loads((tmp_path / "chosen.json").read_text())["chosen"].split("+")
     assert "pairs" in theirs

@@ -54,7 +54,7 @@ def test_groups_against_one_instance_at_a_time(seed) -> None:
 def test_confusions_against_one_instance_at_a_time(seed, n) -> None:
     ids, _, dense, Y = make_predictions(seed, n)
     ours = find_confused_labels(Ranked(ids, Y), ids.shape[1], 10_000)
-    theirs = naive.confusions(ids, dense)
+    theirs = naive.count_confusions(ids, dense)
     assert {(each["true"], each["predicted"]): each["times"] for each in ours} == {
         pair: times for pair, times in theirs.items() if times > 1
     }
@@ -122,7 +122,7 @@ def test_reasons_of_missed_labels_against_one_label_at_a_time() -> None:
     ours = count_missed_labels(
         EvaluatedPredictions.from_predictions(SimpleNamespace(ids=ids, ranking=ranking), Y)
     )
-    theirs = naive.reasons_of_missed_labels(
+    theirs = naive.count_missed_labels(
         ids, probabilities, dense, count_fitting_labels(probabilities)
     )
     assert {name: ours[name] for name in theirs} == theirs

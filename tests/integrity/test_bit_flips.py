@@ -1,4 +1,4 @@
-"""Every artifact of a finished run is damaged: that is found, or changes nothing."""
+"""Damage to any artifact of a finished run is found, or changes nothing."""
 
 import os
 import random
@@ -8,6 +8,7 @@ import pytest
 from finished_run import (
     OUTPUT_OPTION,
     STEPS,
+    CommandResult,
     list_inputs,
     make_output_paths,
     read_artifact,
@@ -17,13 +18,12 @@ from finished_run import (
 
 from ovaflow.storage.arrays import PAGE_BYTES
 
-SEED, FLIPS = (
-    int(os.environ.get(f"OVAFLOW_BIT_FLIPS{end}", given))
-    for end, given in (("_SEED", "0"), ("", "1"))
-)
-"""Of the damage, and bits flipped of each artifact."""
+SEED = int(os.environ.get("OVAFLOW_BIT_FLIPS_SEED", "0"))
+"""Seed of the damage."""
+FLIPS = int(os.environ.get("OVAFLOW_BIT_FLIPS", "1"))
+"""Bits flipped of each artifact."""
 
-MORE = [
+MORE_STEPS = [
     "predict {model} --text=word11 --output={answers}",
     "explain {model} --text=word11",
     "predict {forest} --text=word11 --output={answers}",
@@ -34,24 +34,23 @@ MORE = [
     "prune {model} --threshold=0.3 --output={pruned}",
 ]
 
-READERS = [step for step in [*STEPS, *MORE] if not step.startswith("index")]
+READERS = [step for step in [*STEPS, *MORE_STEPS] if not step.startswith("index")]
 
 REPORTED = ["metrics", "analysis", "reliability", "training", "predictions", "model"]
-REPORTED += [
-    f"{run}_{name}"
-    for run in ("forest", "embedded")
-    for name in ("training", "predictions", "metrics")
-]
+for method in ("forest", "embedded"):
+    REPORTED += [f"{method}_training", f"{method}_predictions", f"{method}_metrics"]
 REPORTED += ["forest", "embedded", "described", "dataset"]
-"""What the report reads."""
+"""Artifacts that the report reads."""
 
 
-def readers_of(name):
-    """Commands that read an artifact, and what reads it in the report."""
-    found = [step for step in READERS if name in list_inputs(step)]
+def list_readers(name) -> list[str]:
+    """List the commands that read an artifact, and ``report`` if the report reads it."""
+    readers = [step for step in READERS if name in list_inputs(step)]
     if name == "index":
-        found.append(MORE[0])
-    return found + ["report"] * (name in REPORTED)
+        readers.append(MORE_STEPS[0])
+    if name in REPORTED:
+        readers.append("report")
+    return readers
 
 
 class Bench:
@@ -62,8 +61,8 @@ class Bench:
         self.out = folder / "out"
         self._sound = {}
 
-    def outcome(self, step):
-        """How a command ends, and what it writes."""
+    def run(self, step) -> tuple[CommandResult, dict]:
+        """Run a command; return its result, and the content of each file that it writes."""
         shutil.rmtree(self.out, ignore_errors=True)
         self.out.mkdir()
         if step == "report":
@@ -73,30 +72,28 @@ class Bench:
             )
         else:
             done = run_command(*self.folder.words(step, **make_output_paths(step, self.out)))
-        # what is finished of a shard stays next to it until the shards are merged
-        files = [
-            path
-            for path in self.out.rglob("*")
-            if path.is_file() and path.parent.suffix != ".parts"
-        ]
-        return done, {path.name: _said(path) for path in files}
+        contents = {}
+        for path in self.out.rglob("*"):
+            # finished parts of a shard stay next to it until the shards are merged
+            if path.is_file() and path.parent.suffix != ".parts":
+                contents[path.name] = _read_content(path)
+        return done, contents
 
-    def sound(self, step):
-        """What it writes when its files are not damaged."""
+    def run_undamaged(self, step) -> dict:
+        """Return the contents that a command writes when its files are not damaged."""
         if step not in self._sound:
-            done, self._sound[step] = self.outcome(step)
+            done, contents = self.run(step)
             assert done.status == 0, done.written
+            self._sound[step] = contents
         return self._sound[step]
 
 
-def _said(path):
-    return (
-        read_report_page(path)
-        if path.suffix == ".html"
-        else path.read_bytes()
-        if path.name == "npz.h5"
-        else read_artifact(path)
-    )
+def _read_content(path) -> str | bytes | dict:
+    if path.suffix == ".html":
+        return read_report_page(path)
+    if path.name == "npz.h5":
+        return path.read_bytes()
+    return read_artifact(path)
 
 
 @pytest.fixture(scope="module")
@@ -104,36 +101,37 @@ def bench(finished, tmp_path_factory):
     return Bench(finished, tmp_path_factory.mktemp("bench"))
 
 
-def artifacts():
-    """Names of all artifacts that something reads."""
-    written = {name for step in STEPS for name in OUTPUT_OPTION.findall(step)} | {
-        "dataset",
-        "index",
-    }
-    return sorted(name for name in written if readers_of(name))
+def list_artifacts() -> list[str]:
+    """List the names of all artifacts that a command reads."""
+    written = {"dataset", "index"}
+    for step in STEPS:
+        written |= set(OUTPUT_OPTION.findall(step))
+    return sorted(name for name in written if list_readers(name))
 
 
-def test_every_artifact_of_the_run_is_read_by_something(bench) -> None:
+def test_every_artifact_of_the_run_is_read_by_a_command(bench) -> None:
     files = {
         path for path in bench.folder.path.rglob("*") if path.suffix in (".h5", ".json", ".tsv")
     }
-    known = {bench.folder[name] for name in artifacts()}
+    known = {bench.folder[name] for name in list_artifacts()}
     assert files - known == {bench.folder["held_training"]}
 
 
-def damaged(whole, damage, place, bit):
-    found = bytearray(whole)
-    page = slice(place // PAGE_BYTES * PAGE_BYTES, place // PAGE_BYTES * PAGE_BYTES + PAGE_BYTES)
+def damage_content(content, damage, place, bit) -> bytearray:
+    """Flip a bit, cut the content off, or set a page to zeros."""
+    damaged = bytearray(content)
     if damage == "flip":
-        found[place] ^= 1 << bit
+        damaged[place] ^= 1 << bit
     elif damage == "cut":
-        del found[place:]
+        del damaged[place:]
     else:
-        found[page] = bytes(len(found[page]))
-    return found
+        start = place // PAGE_BYTES * PAGE_BYTES
+        page = slice(start, start + PAGE_BYTES)
+        damaged[page] = bytes(len(damaged[page]))
+    return damaged
 
 
-@pytest.mark.parametrize("name", artifacts())
+@pytest.mark.parametrize("name", list_artifacts())
 def test_damage_is_found_or_changes_nothing(bench, name) -> None:
     chance = random.Random(f"{SEED} {name}")
     path = bench.folder[name]
@@ -144,19 +142,21 @@ def test_damage_is_found_or_changes_nothing(bench, name) -> None:
         path.write_bytes(content)
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
-    for damage in ["cut", "zeros"] + FLIPS * ["flip"]:
+    for damage in ["cut", "zeros", *["flip"] * FLIPS]:
         place = chance.randrange(len(whole))
         bit = chance.randrange(8)
-        step = chance.choice(readers_of(name))
-        sound = bench.sound(step)
-        put(found := damaged(whole, damage, place, bit))
-        done, written = bench.outcome(step)
+        step = chance.choice(list_readers(name))
+        sound = bench.run_undamaged(step)
+        damaged = damage_content(whole, damage, place, bit)
+        put(damaged)
+        done, written = bench.run(step)
         put(whole)
-        where = f"seed {SEED}, {damage} at byte {place}, bit {bit}, {step}: {done.status}, {done.written}"
+        where = f"seed {SEED}, {damage} at byte {place}, bit {bit}, {step}"
+        where += f": {done.status}, {done.written}"
         if done.status == 0:
-            assert written == sound, f"{where}: another outcome, and nothing was said"
-            # of a text the last line break alone may be missing
-            assert damage != "cut" or found == whole.rstrip(b"\n"), where
+            assert written == sound, f"{where}: another outcome without an error"
+            # only the last line break of a text may be missing
+            assert damage != "cut" or damaged == whole.rstrip(b"\n"), where
         else:
             assert done.refused, where
             assert path.name in done.written, where

@@ -5,36 +5,45 @@ import shutil
 
 import pytest
 from commands import ovaflow
-from finished_run import STEPS, list_inputs, make_output_paths, read_report_page, run_command
+from finished_run import (
+    STEPS,
+    CommandResult,
+    RunFolder,
+    list_inputs,
+    make_output_paths,
+    read_report_page,
+    run_command,
+)
 
-MIXED = [(step, name) for step in STEPS for name in list_inputs(step) if len(list_inputs(step)) > 1]
+MIXED = []
+for step in STEPS:
+    inputs = list_inputs(step)
+    if len(inputs) > 1:
+        MIXED += [(step, name) for name in inputs]
 
-LEGAL = {
-    (
-        "train-shard",
-        "plan",
-    ): "a plan says which labels go together, and is checked to name as many as there are",
-    ("train-shard", "held_plan"): "likewise",
-}
-"""What may come from elsewhere, and why."""
+LEGAL = {("train-shard", "plan"), ("train-shard", "held_plan")}
+"""Artifacts that may be of another run: a plan groups labels, and only their number is checked."""
+
+
+def run_with(folder, step, out, **instead) -> CommandResult:
+    """Run a step that writes to another folder, with other files in place of its own."""
+    paths = make_output_paths(step, out) | instead
+    return run_command(*folder.words(step, **paths))
 
 
 @pytest.mark.parametrize(("step", "name"), MIXED, ids=lambda part: part.split()[0])
 def test_another_datasets_artifacts_are_refused(finished, other, tmp_path, step, name) -> None:
-    done = run_command(
-        *finished.words(step, **make_output_paths(step, tmp_path), **{name: other[name]})
-    )
+    done = run_with(finished, step, tmp_path, **{name: other[name]})
     if (step.split()[0], name) in LEGAL:
         assert done.status == 0, done.written
         return
     assert done.refused, done.written
     assert str(finished.path) in done.written or str(other.path) in done.written
-    assert not [
-        path for path in tmp_path.rglob("*") if path.is_file() and path.parent.suffix != ".parts"
-    ]
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or path.parent.suffix == ".parts"
 
 
-AGAIN = ("root", "train-shard", "merge", "predict", "evaluate")
+REPEATED_STEPS = ("root", "train-shard", "merge", "predict", "evaluate")
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +52,14 @@ def stronger(finished, tmp_path_factory):
     folder = finished.copy(tmp_path_factory.mktemp("stronger") / "tiny")
     for step in STEPS:
         command = step.split()[0]
-        if command == "rerank" or (command in AGAIN and not re.search("held|--method", step)):
-            ovaflow(*folder.words(step), *["--C=3"] * (command in ("root", "train-shard")))
+        is_main_run = not re.search("held|--method", step)
+        if command == "rerank" or (command in REPEATED_STEPS and is_main_run):
+            options = ["--C=3"] if command in ("root", "train-shard") else []
+            ovaflow(*folder.words(step), *options)
     return folder
 
 
-SETTINGS = [
+REFUSALS = [
     ("train-shard", "root", "solved with C 3.0"),
     ("merge", "shard0", "differs from"),
     ("merge", "shard1", "differs from"),
@@ -60,24 +71,22 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(("command", "name", "said"), SETTINGS, ids=lambda part: part)
+@pytest.mark.parametrize(("command", "name", "reason"), REFUSALS, ids=lambda part: part)
 def test_another_runs_artifacts_are_refused(
-    finished, stronger, tmp_path, command, name, said
+    finished, stronger, tmp_path, command, name, reason
 ) -> None:
-    step = next(step for step in STEPS if step.split()[0] == command and f"{{{name}}}" in step)
-    done = run_command(
-        *finished.words(step, **make_output_paths(step, tmp_path), **{name: stronger[name]})
-    )
+    steps = [step for step in STEPS if step.split()[0] == command and f"{{{name}}}" in step]
+    done = run_with(finished, steps[0], tmp_path, **{name: stronger[name]})
     assert done.refused
-    assert said in done.written
+    assert reason in done.written
 
 
 @pytest.fixture
 def mixed(finished, other, tmp_path):
-    """A copy of a run with some files of the other."""
+    """Function that copies a run with some files of the other."""
     folder = finished.copy(tmp_path / "tiny")
 
-    def mix(*names):
+    def mix(*names) -> RunFolder:
         for name in names:
             shutil.copyfile(other[name], folder[name])
         return folder
@@ -101,14 +110,15 @@ def test_the_report_refuses_them(mixed, tmp_path, name) -> None:
     assert REPORTED[name] in done.written
 
 
-def test_the_report_passes_over_what_was_measured_elsewhere(mixed, tmp_path) -> None:
-    """Nothing of it is shown: the page is that without the files."""
+def test_the_report_ignores_measurements_of_another_run(mixed, tmp_path) -> None:
+    """The page is the same without the files."""
     measured = ["analysis", "reliability"]
     pages = []
     folder = mixed(*measured)
     for remove in (False, True):
-        for name in measured * remove:
-            folder[name].unlink()
+        if remove:
+            for name in measured:
+                folder[name].unlink()
         ovaflow("report", folder.path / "msi", f"--output={tmp_path / 'report.html'}")
         pages.append(read_report_page(tmp_path / "report.html"))
     assert pages[0] == pages[1]

@@ -1,5 +1,5 @@
-"""No nan and no infinity comes out of training, whatever goes in: a finite model, or one error that
-names the label.
+"""Training on any values gives a finite model, or one error that names the label: never nan or
+infinity.
 """
 
 import re
@@ -45,19 +45,22 @@ def problems(draw):
 @given(problem=problems(), regularization=st.sampled_from(list(REGULARIZATIONS)))
 def test_training_is_finite_or_names_the_label(loss, start, problem, regularization) -> None:
     X, Y, C = problem
-    dataset = make_memory_dataset(
-        np.hstack([X, np.ones((len(X), 1), np.float32)]), Y.astype(np.float32)
-    )
+    bias = np.ones((len(X), 1), np.float32)
+    dataset = make_memory_dataset(np.hstack([X, bias]), Y.astype(np.float32))
     d = dataset.n_features
     n_labels = dataset.n_labels
     earlier = None
     if start == "pretrained":
         weights = from_scipy(np.full((n_labels, d), 1e38, np.float32))
-        places = np.arange(n_labels), np.arange(d)
         earlier = EarlierModel(
-            weights, *places, np.ones(d, np.float32), np.zeros(n_labels, np.int64)
+            weights,
+            np.arange(n_labels),
+            np.arange(d),
+            np.ones(d, np.float32),
+            np.zeros(n_labels, np.int64),
         )
-    regularization = "l2" if start in ("all-negative", "label-tree") else regularization
+    if start in ("all-negative", "label-tree"):
+        regularization = "l2"
     options = {"loss": loss, "initialization": start, "C": C, "regularization": regularization}
     try:
         done = train_shard(dataset, earlier=earlier, stored_threshold=0.0, **options)
@@ -76,8 +79,13 @@ def test_shards_and_models_are_not_written(tmp_path, value) -> None:
         stored_threshold=0.0,
     )
     shard.weights.data[-1] = value
-    of_model = {"names_in_memory": Names(["a", "b", "c"], []), "parameters": {}}
-    model = OneVsAll(shard.trained, np.ones(3, int), weights=shard.weights, **of_model)
+    model = OneVsAll(
+        shard.trained,
+        np.ones(3, int),
+        weights=shard.weights,
+        names_in_memory=Names(["a", "b", "c"], []),
+        parameters={},
+    )
     for artifact, label in ((shard, 0), (model, 2)):
         with pytest.raises(InputError, match=f"not written: a weight of label {label} is {value}"):
             artifact.write(tmp_path / "x.h5")

@@ -1,5 +1,5 @@
-"""Classifiers and text features beside scikit-learn's estimators, metrics and scorers, and in the
-tables of pandas.
+"""Classifiers and text features with scikit-learn's estimators, metrics and scorers, and with
+pandas.
 """
 
 import subprocess
@@ -39,20 +39,22 @@ def X():
     return clone(FEATURES).fit_transform(TEXTS)
 
 
-def by_name(estimator):
+def get_class_name(estimator) -> str:
     return type(estimator).__name__
 
 
 def test_features_of_texts_go_into_estimators_of_scikit_learn(X) -> None:
     y = [labels[0] for labels in TOPICS]
     model = make_pipeline(clone(FEATURES), LogisticRegression()).fit(TEXTS, y)
-    # others take no wider ones
+    # other estimators take no wider indices
     assert X.indices.dtype == X.indptr.dtype == np.int32
-    alone = LogisticRegression().fit(X.toarray(), y)
-    assert_allclose(model.decision_function(TEXTS), alone.decision_function(X.toarray()), rtol=1e-5)
+    theirs = LogisticRegression().fit(X.toarray(), y)
+    assert_allclose(
+        model.decision_function(TEXTS), theirs.decision_function(X.toarray()), rtol=1e-5
+    )
 
 
-CLASSES = {
+CLASSES_BY_TYPE = {
     "truth values": [False, True],
     "times": [datetime(2024, 2, 29, 12, 30, 1, 5), datetime(1999, 1, 1)],
     "days of NumPy": [np.datetime64("2024-02-29"), np.datetime64("1999-01-01")],
@@ -65,12 +67,13 @@ CLASSES = {
 def assert_equal(ours, theirs) -> None:
     assert ours.dtype == theirs.dtype
     assert_array_equal(ours, theirs)
-    assert [*map(type, ours.tolist())] == [*map(type, theirs.tolist())]
+    our_types = [type(label) for label in ours.tolist()]
+    assert our_types == [type(label) for label in theirs.tolist()]
 
 
-@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("kind", CLASSES_BY_TYPE)
 def test_classes_come_back_from_a_file_as_they_were(X, kind, tmp_path) -> None:
-    y = np.array(CLASSES[kind])[np.arange(60) % 2]
+    y = np.array(CLASSES_BY_TYPE[kind])[np.arange(60) % 2]
     model = OneVsAllClassifier().fit(X, y)
     lists = [[label] for label in y]
     loaded = save_and_load(model, tmp_path)
@@ -85,23 +88,18 @@ def test_classes_come_back_from_a_file_as_they_were(X, kind, tmp_path) -> None:
 
 
 VALUES = st.one_of(
-    *map(
-        st.lists,
-        (
-            st.booleans(),
-            st.integers(-(2**63), 2**63 - 1),
-            st.floats(allow_nan=False, allow_infinity=False),
-            st.dates(),
-            st.datetimes(),
-            st.datetimes(timezones=st.just(UTC)),
-            st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
-        ),
-    )
+    st.lists(st.booleans()),
+    st.lists(st.integers(-(2**63), 2**63 - 1)),
+    st.lists(st.floats(allow_nan=False, allow_infinity=False)),
+    st.lists(st.dates()),
+    st.lists(st.datetimes()),
+    st.lists(st.datetimes(timezones=st.just(UTC))),
+    st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))),
 )
 
 
 @given(VALUES)
-def test_classes_are_what_their_names_tell(values) -> None:
+def test_classes_are_read_from_their_names(values) -> None:
     form = LabelForm.from_labels([values, []])
     ours = LabelForm.from_parameters(form.parameters, [str(label) for label in form.classes])
     assert_equal(ours.classes, form.classes)
@@ -111,10 +109,9 @@ def test_classes_are_what_their_names_tell(values) -> None:
 @pytest.mark.parametrize(
     "labels", [[1, "1"], [b"a", b"b"], [date(2024, 1, 1), datetime(2024, 1, 1)], [("a", 1)]]
 )
-def test_classes_that_names_would_not_tell_are_refused(X, labels) -> None:
-    with pytest.raises(
-        ValueError, match=r"Unknown label type: .* expected texts, numbers, truth values or dates"
-    ):
+def test_classes_that_names_do_not_determine_are_refused(X, labels) -> None:
+    message = r"Unknown label type: .* expected texts, numbers, truth values or dates"
+    with pytest.raises(ValueError, match=message):
         OneVsAllClassifier().fit(X, [labels] * 60)
 
 
@@ -122,22 +119,19 @@ def test_classes_in_columns_of_objects_and_of_tables(X) -> None:
     texts = np.array(["a", "b"], object)[np.arange(60) % 2]
     assert OneVsAllClassifier().fit(X, np.array([2, 1] * 30, object)).classes_.tolist() == [1, 2]
     with pytest.warns(DataConversionWarning, match="column-vector"):
-        assert OneVsAllClassifier().fit(X, pd.DataFrame({"topic": texts})).classes_.tolist() == [
-            "a",
-            "b",
-        ]
-    with pytest.raises(
-        ValueError, match="a table of texts or dates; give a list of labels for each instance"
-    ):
+        model = OneVsAllClassifier().fit(X, pd.DataFrame({"topic": texts}))
+    assert model.classes_.tolist() == ["a", "b"]
+    message = "a table of texts or dates; give a list of labels for each instance"
+    with pytest.raises(ValueError, match=message):
         OneVsAllClassifier().fit(X, np.column_stack([texts, texts]))
 
 
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=by_name)
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=get_class_name)
 def test_ranking_metrics_are_computed_where_a_label_has_no_instances(table, model) -> None:
     Y = table.Y.toarray()
     scores = clone(model).fit(table.X, Y).decision_function(table.X)
     assert np.isfinite(scores).all()
-    # nobody has the last label, and its rank is the last
+    # no instance has the last label, which has the last rank
     assert (scores[:, -1:] < scores[:, :-1]).all()
     for metric in (label_ranking_average_precision_score, coverage_error):
         assert metric(Y, scores) == pytest.approx(metric(Y[:, :-1], scores[:, :-1]))
@@ -182,10 +176,8 @@ def test_missing_texts_of_data_frames_are_empty(kind) -> None:
     ],
 )
 def test_missing_labels_are_refused(X, y) -> None:
-    with pytest.raises(
-        ValueError,
-        match=r"y has (<NA>|NaT) for instance 58; an instance without labels has an empty",
-    ):
+    message = r"y has (<NA>|NaT) for instance 58; an instance without labels has an empty"
+    with pytest.raises(ValueError, match=message):
         OneVsAllClassifier().fit(X, y)
 
 
@@ -206,15 +198,14 @@ def test_lists_of_labels_are_predicted_across_folds(kind) -> None:
     topics = np.fromiter(TOPICS, object)
     for fit, held in cv.split(texts):
         theirs = clone(model).fit(texts[fit], topics[fit]).predict(texts[held])
-        assert [*map(list, ours[held])] == [*map(list, theirs)]
+        assert [list(labels) for labels in ours[held]] == [list(labels) for labels in theirs]
 
 
 @pytest.mark.parametrize("average", ["micro", "macro", "weighted", "samples"])
 def test_F1_of_lists_is_that_of_their_indicators(average) -> None:
     # only the last fold has the label "late"
-    topics = np.fromiter(
-        ([*labels, *(["late"] if i > 55 else [])] for i, labels in enumerate(TOPICS)), object
-    )
+    late = [[*labels, "late"] for labels in TOPICS[56:]]
+    topics = np.fromiter([*TOPICS[:56], *late], object)
     model = make_pipeline(clone(FEATURES), OneVsAllClassifier(C=0.02))
     cv = KFold(3)
     ours = cross_val_score(
@@ -223,9 +214,10 @@ def test_F1_of_lists_is_that_of_their_indicators(average) -> None:
     predicted = cross_val_predict(model, TEXTS, topics, cv=cv)
     theirs = []
     for _, held in cv.split(TEXTS):
-        parts = topics[held], predicted[held]
-        binarizer = MultiLabelBinarizer().fit(np.concatenate(parts))
-        theirs.append(f1_score(*map(binarizer.transform, parts), average=average))
+        binarizer = MultiLabelBinarizer().fit(np.concatenate([topics[held], predicted[held]]))
+        true_indicator = binarizer.transform(topics[held])
+        indicator = binarizer.transform(predicted[held])
+        theirs.append(f1_score(true_indicator, indicator, average=average))
     assert ours == pytest.approx(theirs)
     assert 0.2 < ours[-1] < ours[0]
 
@@ -247,9 +239,8 @@ def test_F1_is_scikit_learns_for_other_forms(table) -> None:
         np.asarray(table.Y.argmax(axis=1)),
     ):
         model = OneVsAllClassifier().fit(table.X, y)
-        assert f1_scorer()(model, table.X, y) == f1_score(
-            y, model.predict(table.X), average="micro"
-        )
+        theirs = f1_score(y, model.predict(table.X), average="micro")
+        assert f1_scorer()(model, table.X, y) == theirs
 
 
 @pytest.mark.parametrize("value", [-1.0, 2.0, 0.5, np.nan])
@@ -260,12 +251,12 @@ def test_indicators_hold_zeros_and_ones_only(table, value, kind) -> None:
     Y = table.Y.toarray().astype(float)
     model = OneVsAllClassifier().fit(table.X, kind(Y))
     Y[7, 3] = value
-    told = (
+    message = (
         "y has .* for instance 7 and label 3; an indicator holds only 0 and 1|Input y contains NaN"
     )
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         OneVsAllClassifier().fit(table.X, kind(Y))
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         model.score(table.X, kind(Y))
 
 
@@ -310,9 +301,13 @@ from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.pipeline import make_pipeline
 
-texts, topics = ["salt sea", "rope hill", "sea hill", "rope sea"] * 8, [["water"], ["land"], ["water", "land"], []] * 8
+texts = ["salt sea", "rope hill", "sea hill", "rope sea"] * 8
+topics = [["water"], ["land"], ["water", "land"], []] * 8
+classifiers = [
+    OneVsAllClassifier(C="auto"), FastXMLClassifier(trees=2), RembrandtClassifier(rank=2)
+]
 with tempfile.TemporaryDirectory() as folder:
-    for classifier in (OneVsAllClassifier(C="auto"), FastXMLClassifier(trees=2), RembrandtClassifier(rank=2)):
+    for classifier in classifiers:
         model = clone(make_pipeline(TextFeatures(features="auto"), classifier)).fit(texts, topics)
         path = Path(folder, type(classifier).__name__)
         model[-1].save(path, text_features=model[0])
@@ -327,7 +322,6 @@ with tempfile.TemporaryDirectory() as folder:
 
 
 def test_no_warning_of_any_kind() -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", CODE], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-W", "error", "-c", CODE]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
