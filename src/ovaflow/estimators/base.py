@@ -24,7 +24,7 @@ from ovaflow.estimators.text_features import TextFeatures
 from ovaflow.features.columns import count_column_features
 from ovaflow.features.normalize import is_dense, make_model_features, store_zeros
 from ovaflow.features.tokens import make_tokens_from_counts
-from ovaflow.model.model_file import MethodModel, open_any_model
+from ovaflow.model.model_file import MethodModel, Model, open_any_model
 from ovaflow.model.ranked_labels import find_hits
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictions import attach_reranker, predict_test_set
@@ -220,7 +220,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         self._open()
 
     def _open(self) -> None:
-        model = self.model_
+        model: Model = self.model_
         if self.reranker_ is not None:
             model = attach_reranker(model, self.reranker_)
         self._predictor = Predictor(model)

@@ -1,6 +1,6 @@
 """A served model file, and its answers to requests as plain objects."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -311,7 +311,7 @@ def _list_texts(request: Any) -> list[str | BaseModel]:
     return getattr(request, "texts", None) or [request.text]
 
 
-def _get_columns(text: str | BaseModel) -> Mapping[str, Any]:
+def _get_columns(text: str | BaseModel) -> dict[str, Any]:
     """Return the columns that were sent; of a plain text none."""
     if isinstance(text, str):
         return {}
