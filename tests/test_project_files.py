@@ -1,8 +1,9 @@
-"""What the world around the package reads: citation, change log, workflow catalogue, editors."""
+"""Files of the project for other programs: citation, change log, workflow catalogue, editors."""
 
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -16,16 +17,14 @@ import ovaflow
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-PINS = {
-    canonicalize_name(name): version
-    for name, version in (
-        line.split("==") for line in (ROOT / "envs" / "constraints.txt").read_text().splitlines()
-    )
-}
+PINS = {}
+for line in (ROOT / "envs" / "constraints.txt").read_text().splitlines():
+    name, version = line.split("==")
+    PINS[canonicalize_name(name)] = version
 CONFIGS = [ROOT / "config" / "config.yaml", *sorted((ROOT / "config" / "examples").glob("*.yaml"))]
 
 
-def read_yaml(name):
+def read_yaml(name) -> Any:
     return yaml.safe_load((ROOT / name).read_text())
 
 
@@ -40,40 +39,38 @@ def test_editors_find_the_schema_of_the_config(path) -> None:
     line = path.read_text().splitlines()[0]
     schema = re.fullmatch(r"# yaml-language-server: \$schema=(.*)", line)
     assert schema is not None
-    assert (
-        path.parent / schema[1]
-    ).resolve() == ROOT / "workflow" / "schemas" / "config.schema.json"
+    theirs = ROOT / "workflow" / "schemas" / "config.schema.json"
+    assert (path.parent / schema[1]).resolve() == theirs
 
 
 def test_conda_and_pip_install_the_same_packages() -> None:
     environment = read_yaml("envs/ovaflow.yaml")
     assert set(environment) == {"name", "channels", "dependencies"}
     assert environment["channels"] == ["conda-forge", "bioconda", "nodefaults"]
-    theirs = {
+    pip_names = {
         "matplotlib-base": "matplotlib",
         "python-xxhash": "xxhash",
         "snakemake-minimal": "snakemake",
         "prometheus_client": "prometheus-client",
     }
     conda = {}
-    (installed,) = environment["dependencies"].pop()["pip"]
+    [installed] = environment["dependencies"].pop()["pip"]
     assert installed == f"ovaflow=={ovaflow.__version__}"
     for line in environment["dependencies"]:
         name, _, versions = line.partition(" ")
-        conda[theirs.get(name, name)] = versions
-    pip = {
-        requirement.name: str(requirement.specifier)
-        for requirement in map(Requirement, PROJECT["dependencies"])
-    }
+        conda[pip_names.get(name, name)] = versions
+    pip = {}
+    for dependency in PROJECT["dependencies"]:
+        requirement = Requirement(dependency)
+        pip[requirement.name] = str(requirement.specifier)
     assert conda == pip | {"python": PROJECT["requires-python"], "pip": ""}
     for name, specifier in pip.items():
-        assert Requirement(f"{name}{specifier}").specifier.contains(
-            PINS[canonicalize_name(name)]
-        ), name
+        requirement = Requirement(f"{name}{specifier}")
+        assert requirement.specifier.contains(PINS[canonicalize_name(name)]), name
 
 
 def test_every_pin_has_hashes() -> None:
-    """The command in .ci/run makes them."""
+    """A command in .ci/run makes them."""
     hashes = (ROOT / "envs" / "hashes.txt").read_text()
     hashed = re.findall(r"^(\S+)==(\S+) \\\n    --hash=sha256:", hashes, re.MULTILINE)
     assert dict(hashed) == PINS
@@ -106,7 +103,7 @@ def test_the_workflow_catalogue_finds_its_files(name) -> None:
     assert (ROOT / name).is_file()
 
 
-def test_what_the_workflow_catalogue_says() -> None:
+def test_the_workflow_catalogue_describes_the_usage() -> None:
     usage = read_yaml(".snakemake-workflow-catalog.yml")["usage"]
     assert set(usage) == {"mandatory-flags", "software-stack-deployment", "report"}
     assert usage["software-stack-deployment"]["conda"]
@@ -133,22 +130,21 @@ def test_the_repository_tests_other_machines() -> None:
         assert {"ubuntu-24.04-arm", "macos-15"} <= set(jobs[job]["strategy"]["matrix"]["os"])
 
 
-KNOW_METHODS = {"src/ovaflow/registry.py", "workflow/Snakefile", "workflow/rules/modules.smk"}
+FILES_WITH_METHOD_NAMES = {
+    "src/ovaflow/registry.py",
+    "workflow/Snakefile",
+    "workflow/rules/modules.smk",
+}
 
 
 def test_no_other_file_knows_a_method_by_its_name() -> None:
     named = set()
-    package = ROOT / "src/ovaflow"
-    for path in [
-        *package.rglob("*.py"),
-        *(ROOT / "workflow").rglob("*.smk"),
-        ROOT / "workflow/Snakefile",
-    ]:
+    paths = [*(ROOT / "src/ovaflow").rglob("*.py"), *(ROOT / "workflow").rglob("*.smk")]
+    for path in [*paths, ROOT / "workflow/Snakefile"]:
         place = str(path.relative_to(ROOT))
-        text = path.read_text(encoding="utf-8").replace(
-            "“rembrandt”", ""
-        )  # the embedding of that name
+        # an embedding is called “rembrandt”
+        text = path.read_text(encoding="utf-8").replace("“rembrandt”", "")
         is_own = re.match(r"(src/ovaflow/methods|workflow/rules)/(fastxml|rembrandt)\b", place)
         if re.search(r"fastxml|rembrandt", text) and not is_own:
             named.add(place)
-    assert named == KNOW_METHODS
+    assert named == FILES_WITH_METHOD_NAMES
