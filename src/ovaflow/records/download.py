@@ -1,6 +1,4 @@
-"""Single files and datasets of the catalogue: downloaded, unpacked, their checksums compared and
-recorded.
-"""
+"""Downloads of single files and of the catalogue's data sets, with checksums."""
 
 import contextlib
 import html
@@ -11,8 +9,11 @@ import sys
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
+from typing import IO, Any
 from urllib.parse import urlencode, urlsplit
 
 import gdown
@@ -21,11 +22,11 @@ import pooch
 import requests
 
 from ovaflow import __version__
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import Progress
 from ovaflow.reading.sparse_text import read_header
 from ovaflow.reading.streams import open_stream
-from ovaflow.records.catalogue import find_entry
+from ovaflow.records.catalogue import Archive, CatalogueEntry, find_entry
 from ovaflow.storage.writing import (
     explain_write_error,
     explain_write_errors,
@@ -45,13 +46,13 @@ _LOOK = "check the address and the network, then run the command again"
 _AGAIN = "download it again, or correct the catalogue's entry"
 _CHANGED = "if the publisher has changed the data on purpose, delete this record and download again"
 _ADDRESS = re.compile(r"(for|with) url: \S+|'?\w+://\S+")
-"""What error messages quote of an address, which may hold secrets."""
+"""The parts of error messages that quote an address, which may hold secrets."""
 _WEB_PAGE = re.compile(
     rb"(<\?xml.*?\?>|<!--.*?-->|\s)*+<(!doctype\s+html|html|head)\b", re.IGNORECASE | re.DOTALL
 )
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _RECORD_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
-# what reading a damaged archive, or one of something else, raises
+# errors of reading a damaged archive, or another kind of file
 _UNREADABLE = (
     zipfile.BadZipFile,
     tarfile.TarError,
@@ -65,21 +66,50 @@ _UNREADABLE = (
 )
 
 
-def download_file(url, path, sha256=None, record=None) -> None:
-    """Download one file, unless it exists with the given or recorded checksum."""
-    path, record = Path(path), Path(record or default_record(path))
+def download_file(
+    url: str, path: StrPath, sha256: str | None = None, record: StrPath | None = None
+) -> None:
+    """Download one file, unless it exists with the given or recorded checksum.
+
+    Parameters
+    ----------
+    url : str
+    path : path
+    sha256 : str, optional
+        The checksum that the file must have.
+    record : path, optional
+        The file of recorded checksums; see :func:`default_record`.
+    """
+    path = Path(path)
+    record = Path(record or default_record(path))
     expected = sha256.lower() if sha256 else read_record(record).get(path.name)
     if path.exists() and expected and pooch.file_hash(path) == expected:
         return
-    with explain_write_errors(path), _working_in(path.with_name(f".{path.name}.download")) as work:
+    with (
+        explain_write_errors(path),
+        _make_work_folder(path.with_name(f".{path.name}.download")) as work,
+    ):
         fetch_url(url, work / path.name, sha256 and expected)
         enforce_record(record, {path.name: work / path.name})
         _deliver(work / path.name, path)
 
 
-def download_dataset(name, folder, catalogue=None, record=None):
-    """Download a dataset of the catalogue into ``folder``, unless its files exist and match their
-    record.
+def download_dataset(
+    name: str,
+    folder: StrPath,
+    catalogue: StrPath | None = None,
+    record: StrPath | None = None,
+) -> None:
+    """Download a data set of the catalogue, unless its files exist and match their record.
+
+    Parameters
+    ----------
+    name : str
+    folder : path
+    catalogue : path, optional
+        By default ovaflow's own.
+    record : path, optional
+        The file of recorded checksums; see :func:`default_record`.
     """
     entry = find_entry(name, catalogue)
     folder = Path(folder)
@@ -90,7 +120,7 @@ def download_dataset(name, folder, catalogue=None, record=None):
         return
     by_hand = folder / f"{name}.archive"
     refusals = []
-    with explain_write_errors(folder / name), _working_in(folder / ".download") as work:
+    with explain_write_errors(folder / name), _make_work_folder(folder / ".download") as work:
         for number, source in enumerate(entry.sources, 1):
             # a person may have put it there
             archive = by_hand if by_hand.exists() else work / str(number) / name
@@ -107,8 +137,8 @@ def download_dataset(name, folder, catalogue=None, record=None):
 
 
 @contextlib.contextmanager
-def _working_in(folder):
-    """A folder for unfinished files; what a killed process left there is removed."""
+def _make_work_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder for unfinished files; those of a killed process are removed."""
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
@@ -118,46 +148,70 @@ def _working_in(folder):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _deliver(finished, path) -> None:
+def _deliver(finished: Path, path: Path) -> None:
+    """Move a finished file to its place."""
     with write_atomically(path) as temporary:
         finished.replace(temporary)
 
 
-def _fetch(source, archive) -> None:
+def _fetch(source: Archive, archive: Path) -> None:
+    """Download an archive."""
     if source.url:
         fetch_url(source.url, archive)
     else:
         fetch_drive(source.drive, archive, source.resourcekey)
 
 
-def fetch_url(url, path, sha256=None) -> None:
-    """Download a file over http or https; ``${NAME}`` in the address stands for an environment
-    variable.
+def fetch_url(url: str, path: Path, sha256: str | None = None) -> None:
+    """Download a file over http or https.
+
+    ``${NAME}`` in the address is replaced by an environment variable.
     """
     if not url.startswith(("http://", "https://")):
         raise InputError(f"{redact_url(url)}: only http and https are allowed")
-    _retrieve(url, path, sha256, _from_server, redact_url(url))
+    _retrieve(url, path, sha256, _download_from_server, redact_url(url))
 
 
-def fetch_drive(identifier, path, resourcekey=None) -> None:
-    """Download a file from Google Drive; gdown takes no resource keys, so files with one are asked
-    for directly.
+def fetch_drive(identifier: str, path: Path, resourcekey: str | None = None) -> None:
+    """Download a file from Google Drive.
+
+    gdown takes no resource keys, so files with one are downloaded by their address.
     """
     if resourcekey:
         query = {"id": identifier, "export": "download", "confirm": "t", "resourcekey": resourcekey}
         fetch_url(f"{DRIVE_URL}?{urlencode(query)}", path)
     else:
-        _retrieve(identifier, path, None, _from_drive, f"Google Drive, id {identifier}")
+        _retrieve(identifier, path, None, _download_from_drive, f"Google Drive, id {identifier}")
 
 
-def redact_url(url):
-    """An address without user, password and query, which may be secrets."""
+def redact_url(url: str) -> str:
+    """Remove user, password and query of an address, which may be secrets."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def _retrieve(url, path, sha256, downloader, origin) -> None:
-    def download(url, output, _) -> None:
+def _retrieve(
+    url: str,
+    path: Path,
+    sha256: str | None,
+    downloader: Callable[[str, Any, Progress], None],
+    origin: str,
+) -> None:
+    """Download a file by pooch, which tries again and compares the checksum.
+
+    Parameters
+    ----------
+    url : str
+        The address, or the identifier of Google Drive.
+    path : path
+    sha256 : str, optional
+    downloader : callable
+        Downloads an address to a file, with a progress.
+    origin : str
+        The address in messages.
+    """
+
+    def download(url: str, output: Any, _: Any) -> None:
         with Progress(f"download {path.name}", 0, "bytes") as progress:
             downloader(url, output, progress)
         _refuse_web_page(output, origin)
@@ -174,22 +228,24 @@ def _retrieve(url, path, sha256, downloader, origin) -> None:
     try:
         files.fetch(path.name, downloader=download)
     except (ValueError, requests.RequestException, gdown.exceptions.DownloadError) as error:
-        raise InputError(f"{origin}: {_reason(error)}", remedy=_LOOK) from None
+        raise InputError(f"{origin}: {_describe_error(error)}", remedy=_LOOK) from None
 
 
-def _reason(error):
+def _describe_error(error: Exception) -> str:
+    """Describe an error without the address, which may hold secrets."""
     response = getattr(error, "response", None)
     if response is not None:
         return f"answered {response.status_code} {response.reason}"
-    words = [part for part in str(error).split("\n\n") if not part.lstrip().startswith("http")]
-    return " ".join(_ADDRESS.sub("", " ".join(words)).split()).rstrip(".") or type(error).__name__
+    parts = [part for part in str(error).split("\n\n") if not part.lstrip().startswith("http")]
+    words = _ADDRESS.sub("", " ".join(parts)).split()
+    return " ".join(words).rstrip(".") or type(error).__name__
 
 
-def _from_server(url, output, progress) -> None:
+def _download_from_server(url: str, output: Any, progress: Progress) -> None:
     with requests.get(
-        _with_variables(url), stream=True, headers=_HEADERS, timeout=TIMEOUT_SECONDS
+        _replace_variables(url), stream=True, headers=_HEADERS, timeout=TIMEOUT_SECONDS
     ) as response:
-        # requests takes what is no error for the file: a redirect to nowhere, a part, nothing
+        # requests takes anything but an error for the file: a redirect to nowhere, a part, nothing
         if response.status_code != requests.codes.ok:
             raise requests.HTTPError(response=response)
         # a .gz file stays compressed, although some servers declare it as an encoding
@@ -201,7 +257,7 @@ def _from_server(url, output, progress) -> None:
                 progress.advance(len(block))
 
 
-def _from_drive(identifier, output, progress) -> None:
+def _download_from_drive(identifier: str, output: Any, progress: Progress) -> None:
     try:
         gdown.download(
             id=identifier,
@@ -213,11 +269,12 @@ def _from_drive(identifier, output, progress) -> None:
             progress=lambda done, total: progress.advance(done - progress.done),
         )
     except (KeyError, AssertionError) as error:
-        # what gdown raises on a page that it does not know
+        # gdown raises them on a page that it does not know
         raise ValueError(f"gdown: {error!r}") from None
 
 
-def _with_variables(url):
+def _replace_variables(url: str) -> str:
+    """Replace ``${NAME}`` by environment variables."""
     try:
         return _VARIABLE.sub(lambda match: os.environ[match[1]], url)
     except KeyError as error:
@@ -225,42 +282,51 @@ def _with_variables(url):
         raise InputError(message, remedy="set it") from None
 
 
-def _refuse_web_page(path, origin) -> None:
+def _refuse_web_page(path: StrPath, origin: str) -> None:
+    """Refuse an empty file, or a web page instead of a file."""
     with open(path, "rb") as file:
         beginning = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
     if not beginning:
         raise InputError(f"{origin}: answered with an empty file", remedy=_LOOK)
     if _WEB_PAGE.match(beginning):
-        title = re.search(rb"<title[^>]*>(.*?)</title", beginning, re.IGNORECASE | re.DOTALL)
-        title = (
-            html.unescape(title[1].decode("utf-8", "replace")).strip()[:100]
-            if title
-            else "without title"
-        )
+        title = "without title"
+        element = re.search(rb"<title[^>]*>(.*?)</title", beginning, re.IGNORECASE | re.DOTALL)
+        if element:
+            title = html.unescape(element[1].decode("utf-8", "replace")).strip()[:100]
         raise InputError(
             f"{origin}: answered with a web page ({title}) instead of a file", remedy=_LOOK
         )
 
 
-def default_record(output):
-    """Where the checksums of a download are recorded: next to its folder or file, such as
-    ``eurlex-4k.sha256``.
+def default_record(output: StrPath) -> Path:
+    """Return the file of a download's checksums, next to its folder or file.
+
+    For the data set eurlex-4k it is ``eurlex-4k.sha256``.
     """
     return Path(output).with_name(f"{Path(output).name}.sha256")
 
 
-def read_record(record):
-    """Checksums by file name, as ``sha256sum`` writes them; empty when there is no record yet."""
-    lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
-    matches = [_RECORD_LINE.fullmatch(line) for line in lines]
-    if not all(matches):
-        raise InputError("not a file of sha256sum", path=record, remedy="delete the record")
-    return {match[2]: match[1] for match in matches}
+def read_record(record: Path) -> dict[str, str]:
+    """Read checksums by file name, as ``sha256sum`` writes them; none without a record."""
+    checksums: dict[str, str] = {}
+    if not record.exists():
+        return checksums
+    for line in record.read_text(encoding="utf-8").splitlines():
+        match = _RECORD_LINE.fullmatch(line)
+        if match is None:
+            raise InputError("not a file of sha256sum", path=record, remedy="delete the record")
+        checksums[match[2]] = match[1]
+    return checksums
 
 
-def enforce_record(record, files) -> None:
-    """Compare files, by the name each is recorded under, with their record; make the record when
-    there is none.
+def enforce_record(record: Path, files: Mapping[str, Path]) -> None:
+    """Compare the checksums of files with their record; record those that are new.
+
+    Parameters
+    ----------
+    record : path
+    files : mapping
+        Paths of files by the name that they are recorded under.
     """
     recorded = read_record(record)
     digests = {name: pooch.file_hash(path) for name, path in files.items()}
@@ -269,19 +335,21 @@ def enforce_record(record, files) -> None:
             message = f"{name} has the sha256 {digest}, recorded is {recorded[name]}"
             raise InputError(message, path=record, remedy=_CHANGED)
     if not digests.keys() <= recorded.keys():
-        write_text(
-            record, "".join(f"{digest}  {name}\n" for name, digest in (recorded | digests).items())
-        )
+        lines = [f"{digest}  {name}\n" for name, digest in (recorded | digests).items()]
+        write_text(record, "".join(lines))
 
 
-def _unpack(entry, source, archive, folder, record) -> None:
+def _unpack(
+    entry: CatalogueEntry, source: Archive, archive: Path, folder: Path, record: Path
+) -> None:
+    """Unpack an archive into the files of a data set, and compare them with their record."""
     place = folder / ".download" / "unpacked"
     files = {role: place / name for role, name in entry.files.items()}
     try:
         _extract(archive, source.members, place)
         _assemble(entry, source, place, files)
     except _UNREADABLE as error:
-        # of the disk that is written to
+        # an error of the disk that is written to
         if explain_write_error(error, archive):
             raise
         raise InputError(
@@ -292,8 +360,10 @@ def _unpack(entry, source, archive, folder, record) -> None:
         _deliver(path, folder / path.name)
 
 
-def _assemble(entry, source, place, files) -> None:
-    """Make train and test, by role, of the members of an archive."""
+def _assemble(
+    entry: CatalogueEntry, source: Archive, place: Path, files: Mapping[str, Path]
+) -> None:
+    """Make the files of a data set, by role, of the members of an archive."""
     if "data" in source.members:
         for role in ("train", "test"):
             _select_instances(place / "data", place / role, files[role])
@@ -305,13 +375,24 @@ def _assemble(entry, source, place, files) -> None:
             (place / role).replace(path)
 
 
-def _extract(archive, ends, folder) -> None:
-    """Take members, by the ends of their paths, out of a zip or tar archive into ``folder``."""
+def _extract(archive: Path, ends: Mapping[str, str], folder: Path) -> None:
+    """Extract members of a zip or tar archive.
+
+    Parameters
+    ----------
+    archive : path
+    ends : mapping
+        The ends of the members' paths by the names of the extracted files.
+    folder : path
+        Folder of the extracted files.
+    """
     folder.mkdir(exist_ok=True)
-    paths_by_name = {name: [] for name in ends}
-    with _members_of(archive) as members:
+    paths_by_name: dict[str, list[str]] = {name: [] for name in ends}
+    with _open_members(archive) as members:
         for path, open_member in members:
-            for name in [name for name, end in ends.items() if PurePosixPath(path).match(end)]:
+            for name, end in ends.items():
+                if not PurePosixPath(path).match(end):
+                    continue
                 paths_by_name[name].append(path)
                 with open_member() as source, open(folder / name, "wb") as target:
                     shutil.copyfileobj(source, target, 1 << 20)
@@ -321,29 +402,42 @@ def _extract(archive, ends, folder) -> None:
             raise InputError(message, path=archive, remedy=_AGAIN)
 
 
+_Member = tuple[str, Callable[[], Any]]
+"""The path of a member of an archive, and a function that opens it."""
+
+
 @contextlib.contextmanager
-def _members_of(archive):
-    """Paths of the files in an archive, in its order, each with a function that opens it."""
+def _open_members(archive: Path) -> Iterator[Iterable[_Member]]:
+    """Open the files in an archive, in its order."""
     # zipfile.is_zipfile looks at the end, where a tar may hold an .npz
     if tarfile.is_tarfile(archive):
         with tarfile.open(archive) as tar:
-            yield (
-                (info.name, lambda info=info: tar.extractfile(info))
-                for info in tar
-                if info.isfile()
-            )
+            yield _iterate_tar(tar)
     else:
         with zipfile.ZipFile(archive) as file:
-            members = (info for info in file.infolist() if not info.is_dir())
-            yield (
-                (info.filename.replace("\\", "/"), lambda info=info: file.open(info))
-                for info in members
-            )
+            yield _iterate_zip(file)
 
 
-def _select_instances(data, ids, output) -> None:
-    """Write the instances of an XMC text file whose 1-based numbers are the first column of
-    ``ids``, in its order.
+def _iterate_tar(tar: tarfile.TarFile) -> Iterator[_Member]:
+    for info in tar:
+        if info.isfile():
+            yield info.name, partial(tar.extractfile, info)
+
+
+def _iterate_zip(file: zipfile.ZipFile) -> Iterator[_Member]:
+    for info in file.infolist():
+        if not info.is_dir():
+            yield info.filename.replace("\\", "/"), partial(file.open, info)
+
+
+def _select_instances(data: Path, ids: Path, output: Path) -> None:
+    """Write some instances of an XMC text file, in its order.
+
+    Parameters
+    ----------
+    data, output : path
+    ids : path
+        A file whose first column has the numbers of the instances, from 1.
     """
     with open_stream(data) as source, open(output, "wb") as target:
         n, d, l = read_header(source, data)  # noqa: E741
@@ -351,28 +445,36 @@ def _select_instances(data, ids, output) -> None:
         if not chosen <= set(range(1, n + 1)):
             raise ValueError(f"expected instance numbers from 1 to {n}")
         target.write(b"%d %d %d\n" % (len(chosen), d, l))
-        target.writelines(
-            line.rstrip(b"\n") + b"\n" for number, line in enumerate(source, 1) if number in chosen
-        )
+        for number, line in enumerate(source, 1):
+            if number in chosen:
+                target.write(line.rstrip(b"\n") + b"\n")
 
 
-def _join_features_and_labels(features, labels, output) -> None:
-    """Write one XMC text file from "feature:value ..." rows (header n d) and "label:1 ..." rows
-    (header n l).
+def _join_features_and_labels(features: Path, labels: Path, output: Path) -> None:
+    """Write one XMC text file from two files.
+
+    One has rows of ``feature:value ...`` and a header of n and d, the other rows of ``label:1 ...``
+    and a header of n and l.
     """
     with (
         open_stream(features) as rows,
         open_stream(labels) as label_rows,
         open(output, "wb") as target,
     ):
-        n, d = map(int, rows.readline().split())
-        _, l = map(int, label_rows.readline().split())  # noqa: E741
+        n, d = _read_two_numbers(rows)
+        _, l = _read_two_numbers(label_rows)  # noqa: E741
         target.write(b"%d %d %d\n" % (n, d, l))
         for row, label_row in zip(rows, label_rows, strict=True):
-            target.write(b",".join(_labels_of(label_row)) + b" " + row.strip() + b"\n")
+            target.write(b",".join(_select_labels(label_row)) + b" " + row.strip() + b"\n")
 
 
-def _labels_of(row):
-    """Labels of a row, without those of value 0."""
+def _read_two_numbers(stream: IO) -> tuple[int, int]:
+    """Read a line of two numbers."""
+    first, second = stream.readline().split()
+    return int(first), int(second)
+
+
+def _select_labels(row: bytes) -> list[bytes]:
+    """Select the labels of a row, without those of value 0."""
     pairs = [pair.partition(b":") for pair in row.split()]
     return [label for label, _, value in pairs if not value or float(value)]
