@@ -1,4 +1,4 @@
-"""Document corpora as Annif reads them: short texts by line, CSV, JSON Lines, and folders of texts."""
+"""Document corpora of Annif: short texts by line, CSV, JSON Lines, and folders of full texts."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -493,7 +493,7 @@ def _keep_last(instances: Iterable[TextInstance]) -> Iterator[TextInstance]:
 
 
 def join_repeated(instances: Iterable[TextInstance]) -> Iterator[TextInstance]:
-    """Join instances of the same id, or of the same text without ids: one with the labels of all."""
+    """Join instances of the same id, or without ids of the same text, with the labels of all."""
     found: dict[str, TextInstance] = {}
     for instance in instances:
         key = instance.id or instance.text

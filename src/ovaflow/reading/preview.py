@@ -50,7 +50,7 @@ class Preview:
 
 
 class _Row(NamedTuple):
-    """A record before its cells are parsed: what a reader passes to :meth:`Reading.make_instance`."""
+    """A record before its cells are parsed: the arguments of :meth:`Reading.make_instance`."""
 
     fields: list
     cells: RecordCells
@@ -307,7 +307,7 @@ _DECIMAL = re.compile(r"-?\d+\.(\d+)")
 
 
 def _has_whole_numbers(rows: Iterable[_Row], reading: Reading) -> bool:
-    """Tell whether all decimals among labels are whole: 3.0 for 3, as tables with gaps have them."""
+    """Tell whether all decimals among labels are whole: 3.0 for 3, as in tables with gaps."""
     fractions = set()
     for row in rows:
         for names in row.parse_labels(lambda content: list(reading.split_labels(content))):

@@ -1,4 +1,4 @@
-"""Source files, compressed or not, as streams of bytes or lines of text; none is unpacked on disk."""
+"""Streams of bytes or lines of source files; compressed ones are not unpacked on disk."""
 
 import codecs
 import contextlib

@@ -120,7 +120,7 @@ def find_near_twins(X: CSR, others: CSR) -> np.ndarray:
 
 @strict_kernel
 def _hash_band(indices: np.ndarray, indptr: np.ndarray, band: int) -> np.ndarray:
-    """Combine the smallest hashes of each row's features by the functions of a band: uint64 (n,)."""
+    """Combine the smallest hashes of each row's features for a band: uint64 (n,)."""
     hashes = np.zeros(len(indptr) - 1, np.uint64)
     for i in range(len(hashes)):
         for function in range(band * _HASHES_PER_BAND, (band + 1) * _HASHES_PER_BAND):

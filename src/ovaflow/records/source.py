@@ -149,7 +149,7 @@ class SourceFiles:
         )
 
     def provenance(self) -> dict[str, Any]:
-        """Return the format, the settings that are not by default, and what identifies each file."""
+        """Return the format, the identity of each file, and the settings that differ from defaults."""
         files = {role: _identify(self.files[role], paths) for role, paths in self.paths.items()}
         provenance: dict[str, Any] = {"format": self.format, "files": files}
         if self.format in FORMATS:
