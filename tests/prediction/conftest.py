@@ -1,3 +1,8 @@
+"""Tiny models of every method, made by the commands of the pipeline."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
 import pytest
 from commands import ovaflow
 from tiny_table import write_table
@@ -18,29 +23,33 @@ merge --method=rembrandt {0}/d.h5 --projected={0}/p.h5 --tuned={0}/d.json --data
 """
 
 
-def _run(folder, prepared, steps):
-    ovaflow(*prepared, f"--output={folder}/dataset.h5")
+TREE_STEPS = STEPS.strip().splitlines()[4:6]
+"""The steps of the model of trees."""
+
+
+def _train(folder: Path, prepare_options: Sequence[str], steps: Sequence[str]) -> None:
+    """Prepare a dataset in a folder, and take steps of training."""
+    ovaflow("prepare", *prepare_options, f"--output={folder}/dataset.h5")
     for step in steps:
         ovaflow(*step.format(folder).split())
-    return folder
 
 
 @pytest.fixture(scope="session")
-def tiny_models(tmp_path_factory):
+def tiny_models(tmp_path_factory) -> Path:
     """Folder with records.csv, dataset.h5, and a model file by the name of each method."""
     folder = tmp_path_factory.mktemp("tiny")
     write_table(folder / "records.csv")
-    prepared = ["prepare", "--format=csv", f"--train={folder}/records.csv", "--label-separator=|"]
-    return _run(folder, prepared, STEPS.strip().splitlines())
+    options = ["--format=csv", f"--train={folder}/records.csv", "--label-separator=|"]
+    _train(folder, options, STEPS.strip().splitlines())
+    return folder
 
 
 @pytest.fixture
-def trees_of(tmp_path):
+def grow_trees(tmp_path) -> Callable[..., Path]:
     """Grow trees on prepared data: ``fastxml.h5`` in the folder of the test."""
 
-    def grow(*prepared):
-        return (
-            _run(tmp_path, ["prepare", *prepared], STEPS.strip().splitlines()[4:6]) / "fastxml.h5"
-        )
+    def grow(*prepare_options: str) -> Path:
+        _train(tmp_path, prepare_options, TREE_STEPS)
+        return tmp_path / "fastxml.h5"
 
     return grow

@@ -1,4 +1,6 @@
-"""Suggestions as ``annif index`` writes them, a file for each document, and who reads them."""
+"""Suggestions in the format of ``annif index``: a file for each document."""
+
+from pathlib import Path
 
 import pytest
 from animals import train_animals
@@ -12,7 +14,7 @@ from ovaflow.prediction.answer_files import AnsweredRecord
 from ovaflow.reading.suggestions import read_suggestion_rows
 
 
-def test_a_label_has_what_is_known_of_it() -> None:
+def test_a_line_has_uri_name_notation_and_score_of_a_label() -> None:
     bird = AnsweredLabel(
         id=0, name="bird\u2028s", uri="u:1", notation="598", score=0.25, probability=0.25
     )
@@ -24,30 +26,30 @@ def test_a_label_has_what_is_known_of_it() -> None:
 
 
 @pytest.fixture
-def documents(tmp_path):
+def documents(tmp_path) -> tuple[Path, Path]:
     """A folder of documents, and a model of their subjects."""
-    for name, text in (("a", "black cats purr"), ("b.c", "birds sing")):
-        (tmp_path / f"{name}.txt").write_text(text)
+    (tmp_path / "a.txt").write_text("black cats purr")
+    (tmp_path / "b.c.txt").write_text("birds sing")
     (tmp_path / "model").mkdir()
     return tmp_path, train_animals(tmp_path / "model")
 
 
-def test_files_lie_beside_the_documents(documents, monkeypatch) -> None:
+def test_files_are_written_next_to_the_documents(documents, monkeypatch) -> None:
     folder, model = documents
     monkeypatch.chdir(folder)
     (folder / "a.annif").write_text("of an earlier night")
-    asked = model, folder, "--top-k=2"
-    ovaflow("predict", *asked, "--output=.")
-    theirs = [
-        (answer["id"].removesuffix(".txt"), label["uri"], round(float(expit(label["score"])), 4))
-        for answer in predict_answers(*asked)
-        for label in answer["labels"]
-    ]
-    assert [each for each in read_suggestion_rows(folder) if each[1]] == theirs
+    ovaflow("predict", model, folder, "--top-k=2", "--output=.")
+    theirs = []
+    for answer in predict_answers(model, folder, "--top-k=2"):
+        document = answer["id"].removesuffix(".txt")
+        for label in answer["labels"]:
+            theirs.append((document, label["uri"], round(float(expit(label["score"])), 4)))
+    ours = [row for row in read_suggestion_rows(folder) if row[1]]
+    assert ours == theirs
     for file in folder.glob("*.annif"):
         file.rename(file.with_suffix(".tsv"))
-    assert len([*folder.iterdir()]) == 5
-    # their names say now that they are subjects
+    assert len(list(folder.iterdir())) == 5
+    # with these names they are subjects, not suggestions
     assert "100.0 %" in ovaflow("evaluate", folder, f"--model={model}")
 
 
@@ -59,15 +61,14 @@ def test_files_lie_beside_the_documents(documents, monkeypatch) -> None:
         ("..", "'..'"),
     ],
 )
-def test_ids_that_are_no_names_of_files(documents, ids, said) -> None:
+def test_ids_that_cannot_be_names_of_files_are_refused(documents, ids, said) -> None:
     folder, model = documents
-    write_records(
-        folder / "new.csv", [{"id": id, "text": f"s{i}"} for i, id in enumerate(ids.split())]
-    )
-    asked = "predict", model, folder / "new.csv", "--output-format=annif", f"--output={folder}/out"
-    message = ovaflow(*asked, status=2)
+    records = [{"id": id, "text": f"s{number}"} for number, id in enumerate(ids.split())]
+    write_records(folder / "new.csv", records)
+    options = ["--output-format=annif", f"--output={folder}/out"]
+    message = ovaflow("predict", model, folder / "new.csv", *options, status=2)
     assert said in message
     assert "name another column with --id-column" in message
     assert not (folder / "out").exists()
-    ovaflow(*asked, "--id-column=text")
+    ovaflow("predict", model, folder / "new.csv", *options, "--id-column=text")
     assert (folder / "out" / "s0.annif").exists()

@@ -1,6 +1,7 @@
-"""The best of some labels, exactly, and names of labels in the languages of their vocabulary."""
+"""The best of some labels, and names of labels in the languages of their vocabulary."""
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,12 +22,12 @@ def test_every_method_against_a_sort_of_all_scores(tiny_models, monkeypatch, met
     predictor = Predictor.open(tiny_models / f"{method}.h5")
     predictor.prepare()
     X = predictor.from_texts(["word00 word11 filler3", "word52 word52 word93", ""])
-    every = predictor.scores(X, range(predictor.n_labels))
+    all_scores = predictor.scores(X, range(predictor.n_labels))
     if method == "fastxml":
-        every[every == 0] = -np.inf  # no leaf names the label
+        all_scores[all_scores == 0] = -np.inf  # no leaf names the label
     for seed in range(8):
         allowed = np.random.default_rng(seed).random(predictor.n_labels) < seed / 8
-        scores = np.where(allowed, every, -np.inf)
+        scores = np.where(allowed, all_scores, -np.inf)
         theirs = np.argsort(-scores, axis=1, kind="stable")[:, :4]
         best = np.take_along_axis(scores, theirs, axis=1)
         ids, ours = predictor.top_k(X, 4, allowed=allowed)
@@ -35,25 +36,26 @@ def test_every_method_against_a_sort_of_all_scores(tiny_models, monkeypatch, met
 
 
 @pytest.fixture(scope="module")
-def animals(tmp_path_factory):
+def animals(tmp_path_factory) -> Path:
     return train_animals(tmp_path_factory.mktemp("animals"))
 
 
 TEXT = "--text=cats and dogs in town"
 
 
-def predict(model, *options):
-    """Names of the labels predicted for a text with options."""
-    return list_label_values(predict_answers(model, TEXT, *options), "name")[0]
+def predict_names(model: Path, *options: str) -> list[str]:
+    """Predict the names of the labels of a text."""
+    [names] = list_label_values(predict_answers(model, TEXT, *options), "name")
+    return names
 
 
 def test_names_in_a_language(animals, tmp_path) -> None:
     swedish = {"cats": "katter", "dogs": "dogs", "birds": "fåglar", "Helsinki": "Helsingfors"}
-    every = predict(animals)
-    assert predict(animals, "--language=sv") == [swedish[name] for name in every]
-    assert predict(animals, "--language=en") == every
+    names = predict_names(animals)
+    assert predict_names(animals, "--language=sv") == [swedish[name] for name in names]
+    assert predict_names(animals, "--language=en") == names
     (tmp_path / "list.txt").write_text(f"katter\n{HERE}birds\n")
-    chosen = predict(animals, "--language=sv", f"--include={tmp_path}/list.txt")
+    chosen = predict_names(animals, "--language=sv", f"--include={tmp_path}/list.txt")
     assert sorted(chosen) == ["fåglar", "katter"]
     said = ovaflow("predict", animals, TEXT, "--language=de", status=2)
     assert "in language 'de', but in en, fi, sv" in said
@@ -64,7 +66,7 @@ def test_a_model_from_before_answers_in_its_own_language(animals, tmp_path) -> N
     model = OneVsAll.open(animals)
     names = replace(model.names, translations={}, groups={})
     replace(model, names_in_memory=names).write(old)
-    assert sorted(predict(old, "--exclude=cats")) == ["Helsinki", "birds", "dogs"]
+    assert sorted(predict_names(old, "--exclude=cats")) == ["Helsinki", "birds", "dogs"]
     said = ovaflow("predict", old, TEXT, "--language=sv", status=2)
     assert "has no names of labels in language 'sv', but in en" in said
 

@@ -1,6 +1,7 @@
-"""Files with numbers and categories beside texts are predicted as the training data were read."""
+"""Files with numbers and categories next to texts are read as the training data were."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,23 +16,28 @@ from ovaflow.estimators import OneVsAllClassifier
 from ovaflow.prediction.predictor import Predictor, count_known_features
 
 
-def record(number, **names):
-    """The first word says little; the publisher and the price say the label."""
-    words = f"word{number % 5} word{number % 7}"
-    values = {"id": f"r{number}", "text": words, "price": number % 3, "publisher": f"p{number % 3}"}
-    return {names.get(name, name): value for name, value in values.items()} | {
-        "labels": [f"l{number % 3}"]
+def make_record(number: int, *, price: str = "price", publisher: str = "publisher") -> dict:
+    """Make a record whose label depends on price and publisher, but not on the text.
+
+    ``price`` and ``publisher`` are the names of their columns.
+    """
+    return {
+        "id": f"r{number}",
+        "text": f"word{number % 5} word{number % 7}",
+        price: number % 3,
+        publisher: f"p{number % 3}",
+        "labels": [f"l{number % 3}"],
     }
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory) -> Path:
+    """A model that reads a column of numbers and one of categories, and its data."""
     folder = tmp_path_factory.mktemp("columns")
-    write_records(
-        folder / "train.jsonl",
-        [*map(record, range(60)), record(0) | {"price": None, "publisher": None}],
-    )
-    write_records(folder / "test.jsonl", list(map(record, range(100, 130))))
+    train = [make_record(number) for number in range(60)]
+    train.append(make_record(0) | {"price": None, "publisher": None})
+    write_records(folder / "train.jsonl", train)
+    write_records(folder / "test.jsonl", [make_record(number) for number in range(100, 130)])
     columns = "--number-columns=price", "--category-columns=publisher"
     files = f"--train={folder}/train.jsonl", f"--test={folder}/test.jsonl"
     prepare_and_train(folder, "--format=jsonl", *files, *columns, "--min-df=1")
@@ -45,10 +51,10 @@ def test_a_file_is_read_as_the_test_set_was(folder, tmp_path) -> None:
     ours = predict_answers(model, folder / "test.jsonl", "--top-k=1")
     assert list_label_values(ours) == [[label.id for label in answer.labels] for answer in theirs]
     assert list_label_values(ours, "name") == [[f"l{number % 3}"] for number in range(100, 130)]
-    write_records(
-        tmp_path / "other.jsonl",
-        [record(number, price="cost", publisher="house") for number in range(100, 130)],
-    )
+    renamed = []
+    for number in range(100, 130):
+        renamed.append(make_record(number, price="cost", publisher="house"))
+    write_records(tmp_path / "other.jsonl", renamed)
     assert "no column 'price', 'publisher'" in ovaflow(
         "predict", model, tmp_path / "other.jsonl", status=2
     )
@@ -65,14 +71,16 @@ def test_a_file_is_read_as_the_test_set_was(folder, tmp_path) -> None:
 
 
 def test_a_text_of_unknown_words_still_has_its_columns(folder, tmp_path, capsys) -> None:
-    write_records(
-        tmp_path / "new.jsonl", [record(number) | {"text": "unknown"} for number in range(3)]
-    )
+    records = [make_record(number) | {"text": "unknown"} for number in range(3)]
+    write_records(tmp_path / "new.jsonl", records)
     names = list_label_values(
         predict_answers(folder / "model.h5", tmp_path / "new.jsonl", "--top-k=1"), "name"
     )
     assert names == [["l0"], ["l1"], ["l2"]]
-    said = "3 of 3 texts have no word that the model knows: what is predicted is by their other columns alone"
+    said = (
+        "3 of 3 texts have no word that the model knows: what is predicted is by their other "
+        "columns alone"
+    )
     assert said in capsys.readouterr().err
 
 
@@ -101,9 +109,9 @@ def test_plain_texts_lack_the_columns(folder, tmp_path, capsys) -> None:
     values = predictor.beside({"price": 2.0, "publisher": "p2"})
     X = predictor.from_texts(["word1", "word1", ""], [(), values, values])
     np.testing.assert_array_equal(count_known_features(predictor, X), [1, 1, 0])
-    assert [[label.name for label in each.labels] for each in predictor.answer(X, top_k=1)][1:] == [
-        ["l2"]
-    ] * 2
+    _, second, third = predictor.answer(X, top_k=1)
+    for answer in (second, third):
+        assert [label.name for label in answer.labels] == ["l2"]
     with pytest.raises(InputError, match="is made of a column"):
         predictor.from_features([{"publisher=p1": 1}])
     with pytest.raises(InputError, match="reads numbers and categories beside texts"):

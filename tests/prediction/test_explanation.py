@@ -1,6 +1,7 @@
 """Explanations against dense products and scikit-learn's cosines."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,52 +26,54 @@ from ovaflow.prediction.explanation import (
     find_strongest_features,
 )
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.sparse.csr import from_scipy, select_rows
+from ovaflow.sparse.csr import CSR, from_scipy, select_rows
 
 L = 40
 D = 30
 RANK = 7
 
 
-def common(kind):
+def make_fields(method: str) -> dict[str, Any]:
+    """Make the fields that models of all methods have; label 5 is not trained."""
     trained = np.arange(L) != 5
-    parameters = {"train": {"method": kind}, "transform": {"bias": 2.0}}
-    given = {
+    return {
         "path": "model.h5",
         "trained": trained,
         "counts": trained * 3,
         "checksum": "",
         "inputs": {},
+        "parameters": {"train": {"method": method}, "transform": {"bias": 2.0}},
     }
-    return given | {"parameters": parameters}
 
 
 @pytest.fixture(scope="module")
-def instances():
+def instances() -> CSR:
+    """Nine random instances with a bias feature."""
     rng = np.random.default_rng(1)
-    X = scipy.sparse.random_array(
+    random = scipy.sparse.random_array(
         (9, D), density=0.4, rng=rng, data_sampler=rng.standard_normal
-    ).tolil()
+    )
+    X = random.tolil()
     X[:, D - 1] = 2.0
     return from_scipy(X.tocsr())
 
 
 @pytest.fixture(scope="module", params=["one-vs-all", "rembrandt"])
-def model_and_weights(request):
-    """A model, its weights in full, and the constants of its scores."""
+def model_and_weights(request) -> tuple[Predictor, np.ndarray, np.ndarray]:
+    """A predictor, the dense weights of its model (l, d), and the constants of its scores (l,)."""
     rng = np.random.default_rng(2)
     if request.param == "one-vs-all":
         W = np.where(rng.random((L, D)) < 0.5, rng.normal(size=(L, D)), 0).astype(np.float32)
         W[5] = 0
         return (
-            Predictor(OneVsAll(**common(request.param), weights=from_scipy(W))),
+            Predictor(OneVsAll(**make_fields(request.param), weights=from_scipy(W))),
             W.astype(float),
             np.zeros(L),
         )
     P = rng.normal(size=(D, RANK)).astype(np.float32)
     decoder = rng.normal(size=(L, RANK + 1)).astype(np.float32)
     model = EmbeddingModel(
-        **common(request.param), projection=Projection(to_panels(P), RANK), decoder=decoder
+        **make_fields(request.param), projection=Projection(to_panels(P), RANK), decoder=decoder
     )
     return (
         Predictor(model),
@@ -90,20 +93,21 @@ def test_parts_add_up_to_the_score(model_and_weights, instances, row, label, top
     assert math.fsum([ours.bias, ours.others, *listed]) == pytest.approx(ours.score, abs=1e-14)
     assert ours.score == pytest.approx(theirs.sum() + constants[label], abs=1e-12)
     assert ours.score == pytest.approx(predictor.scores(x, [label])[0, 0], abs=1e-4)
-    strongest = sorted((f for f in range(D - 1) if theirs[f] > 0), key=lambda f: -theirs[f])
-    assert [f for f, _ in ours.up] == strongest[:top]
-    assert [value for _, value in ours.down] == pytest.approx(
-        sorted(v for v in theirs[:-1] if v < 0)[:top], abs=1e-12
-    )
+    features = [feature for feature in range(D - 1) if theirs[feature] > 0]
+    features.sort(key=lambda feature: -theirs[feature])
+    assert [feature for feature, _ in ours.up] == features[:top]
+    negative = np.sort(theirs[:-1][theirs[:-1] < 0])[:top]
+    assert [value for _, value in ours.down] == pytest.approx(negative.tolist(), abs=1e-12)
 
 
 def test_strongest_features_are_those_of_the_weights(model_and_weights) -> None:
     predictor, W, constants = model_and_weights
-    (up, down, bias) = find_strongest_features(predictor, 3, top=4)
+    up, down, bias = find_strongest_features(predictor, 3, top=4)
     theirs = W[3, :-1]
-    assert [f for f, _ in up] == np.argsort(-theirs)[:4].tolist()
-    assert [f for f, _ in down] == np.argsort(theirs)[:4].tolist()
-    assert dict(down) == pytest.approx({f: theirs[f] for f, _ in down})
+    lowest = np.argsort(theirs)[:4].tolist()
+    assert [feature for feature, _ in up] == np.argsort(-theirs)[:4].tolist()
+    assert [feature for feature, _ in down] == lowest
+    assert dict(down) == pytest.approx({feature: theirs[feature] for feature in lowest})
     assert bias == pytest.approx(2 * W[3, -1] + constants[3])
 
 
@@ -118,30 +122,31 @@ def test_nearest_labels_like_scikit_learn(model_and_weights) -> None:
 
 def test_equal_weights_are_nearest_by_the_smaller_id() -> None:
     W = np.float32([[1, 0, 5], [3, 0, 0], [0, 1, 0], [2, 0, 1]] + [[0, 0, 1]] * (L - 4))
-    predictor = Predictor(OneVsAll(**common("one-vs-all"), weights=from_scipy(W)))
+    predictor = Predictor(OneVsAll(**make_fields("one-vs-all"), weights=from_scipy(W)))
     assert find_nearest_labels(predictor, 3) == [(0, 1.0), (1, 1.0)]
     assert find_nearest_labels(predictor, 9) == []
 
 
-def predictor_of_texts(names, **transform):
+def make_predictor_of_texts(names: list[str], **transform: Any) -> Predictor:
+    """Make a predictor of texts with features of these names."""
     settings = {
         "bias": 0.0,
         "sublinear": True,
         "normalize": True,
         "token_pattern": TOKEN_PATTERN,
-    } | transform
-    given = {"parameters": {"transform": settings}, "names_in_memory": Names([], names)}
-    return Predictor(
-        OneVsAll(**common("one-vs-all") | given, weights=from_scipy(np.ones((L, len(names)))))
-    )
-
-
-def words_by_feature(predictor, text):
-    spans = find_spans(predictor, text).items()
-    return {
-        predictor.feature_names[feature]: [text[start:end] for start, end in places]
-        for feature, places in spans
     }
+    fields = make_fields("one-vs-all")
+    fields["parameters"] = {"transform": settings | transform}
+    weights = from_scipy(np.ones((L, len(names))))
+    return Predictor(OneVsAll(**fields, names_in_memory=Names([], names), weights=weights))
+
+
+def find_words(predictor: Predictor, text: str) -> dict[str, list[str]]:
+    """Find the words in a text of which each feature is made."""
+    words = {}
+    for feature, spans in find_spans(predictor, text).items():
+        words[predictor.feature_names[feature]] = [text[start:end] for start, end in spans]
+    return words
 
 
 def test_features_are_found_where_they_are_in_a_text() -> None:
@@ -157,36 +162,39 @@ def test_features_are_found_where_they_are_in_a_text() -> None:
         "<haus grosse>",
     ]
     blocks = ["words", "pairs", "prefixes=7", "stems=german", "characters=1-2", "names"]
-    predictor = predictor_of_texts(names, features=blocks, left_out=["am", "ein"])
+    predictor = make_predictor_of_texts(names, features=blocks, left_out=["am", "ein"])
     text = "GROẞ, am Haus. Großerer Straßen-Au"
     theirs = {
         "gross haus": ["GROẞ, am Haus"],
         "haus": ["Haus"],
         "grosser*": ["Großer"],
         "strass-": ["Straßen"],
+        '"au"': ["au", "Au"],
+        '"s "': ["ẞ", "s"],
+        "<haus grosse>": ["Haus. Großerer"],
     }
-    theirs |= {'"au"': ["au", "Au"], '"s "': ["ẞ", "s"], "<haus grosse>": ["Haus. Großerer"]}
-    assert words_by_feature(predictor, text) == theirs
+    assert find_words(predictor, text) == theirs
 
 
-FOREST = ForestModel(**common("fastxml"), forest=join_trees([], D, L))
+FOREST = ForestModel(**make_fields("fastxml"), forest=join_trees([], D, L))
 DRAWN = Projection(
     np.zeros((1, D, 64), np.float32), RANK, *draw_random_features("gaussian", RANK, 11, 1.0, 0)
 )
 KERNEL = EmbeddingModel(
-    **common("rembrandt"), projection=DRAWN, decoder=np.zeros((L, 12), np.float32)
+    **make_fields("rembrandt"), projection=DRAWN, decoder=np.zeros((L, 12), np.float32)
 )
 
 
-def test_what_cannot_be_said_is_refused_in_one_line(model_and_weights, instances) -> None:
-    predictor = model_and_weights[0]
+def test_scores_that_cannot_be_explained_are_refused(model_and_weights, instances) -> None:
+    predictor, _, _ = model_and_weights
     x = select_rows(instances, np.array([0]))
-    for message, ask, *asked in (
-        ("no training positives", compute_contributions, predictor, x, 5),
-        ("no label 40", find_strongest_features, predictor, L),
-        ("not from texts", find_spans, predictor, "text"),
-        ("mean of the leaves", compute_contributions, Predictor(FOREST), x, 0),
-        ("random cosine features", find_nearest_labels, Predictor(KERNEL), 0),
-    ):
-        with pytest.raises(InputError, match=message):
-            ask(*asked)
+    with pytest.raises(InputError, match="no training positives"):
+        compute_contributions(predictor, x, 5)
+    with pytest.raises(InputError, match="no label 40"):
+        find_strongest_features(predictor, L)
+    with pytest.raises(InputError, match="not from texts"):
+        find_spans(predictor, "text")
+    with pytest.raises(InputError, match="mean of the leaves"):
+        compute_contributions(Predictor(FOREST), x, 0)
+    with pytest.raises(InputError, match="random cosine features"):
+        find_nearest_labels(Predictor(KERNEL), 0)

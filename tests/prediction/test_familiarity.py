@@ -1,5 +1,6 @@
-"""What is said of texts that a model was not trained for: few known words, another language."""
+"""Familiarity: texts with few known words, or in another language than those of training."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -17,20 +18,29 @@ from ovaflow.serving.schemas import make_request_models
 from ovaflow.serving.served_model import open_served_model
 from ovaflow.storage.texts import write_json
 
-GERMAN = "Alle Menschen sind frei und gleich an Würde und Rechten geboren, und sollen einander mit Vernunft begegnen."
-ENGLISH = "All human beings are born free and equal in dignity and rights, and they are endowed with reason."
-FRENCH = "Tous les êtres humains naissent libres et égaux en dignité et en droits, et ils sont doués de raison."
+GERMAN = (
+    "Alle Menschen sind frei und gleich an Würde und Rechten geboren, und sollen einander mit "
+    "Vernunft begegnen."
+)
+ENGLISH = (
+    "All human beings are born free and equal in dignity and rights, and they are endowed with "
+    "reason."
+)
+FRENCH = (
+    "Tous les êtres humains naissent libres et égaux en dignité et en droits, et ils sont doués "
+    "de raison."
+)
 OPTIONS = SimpleNamespace(max_text=1000, max_batch=10, max_top_k=10)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A model whose training was in English and a little German, by its metrics."""
+def folder(tmp_path_factory) -> Path:
+    """A model whose metrics say that training was in English and a little German."""
     folder = tmp_path_factory.mktemp("familiarity")
-    names = [("knights", "dragons")[n % 2] for n in range(40)]
-    records = [
-        {"text": f"{ENGLISH} {name} {n // 2}", "labels": name} for n, name in enumerate(names)
-    ]
+    records = []
+    for number in range(20):
+        for name in ("knights", "dragons"):
+            records.append({"text": f"{ENGLISH} {name} {number}", "labels": name})
     write_records(folder / "records.csv", records)
     prepare_and_train(
         folder,
@@ -43,44 +53,43 @@ def folder(tmp_path_factory):
     return folder
 
 
-def write_languages(folder, languages) -> None:
+def write_languages(folder: Path, languages: dict[str, int]) -> None:
     """Write metrics.json with the languages of the test texts."""
     model = Predictor.open(folder / "model.h5").model
     content = {"words": 0, "unknown_words": 0, "languages": languages}
     write_json(folder / "metrics.json", "metrics", content, described=model.checksum)
 
 
-def test_what_is_said_of_each_text(folder) -> None:
+def test_answers_say_how_familiar_each_text_is(folder) -> None:
     served = open_served_model(folder / "model.h5")
     assert served.health()["trained_languages"] == ("en", "de")
     Request, _ = make_request_models(OPTIONS)
     texts = [ENGLISH, GERMAN, FRENCH, "knights unheardof", "the knights 1984", "1984", ""]
     ours = served.predict(Request(texts=texts))["predictions"]
-    assert [each["language"] for each in ours] == ["en", "de", "fr", *[None] * 4]
+    languages = ["en", "de", "fr", None, None, None, None]
+    assert [answer["language"] for answer in ours] == languages
     # stop words are left out on purpose
-    assert [each["known_words"] for each in ours[3:]] == [0.5, 1, 0, 0]
+    assert [answer["known_words"] for answer in ours[3:]] == [0.5, 1, 0, 0]
     words = ["unknown_words"]
-    assert [each["doubts"] for each in ours] == [[], words, ["language"], [], [], words, words]
+    doubts = [[], words, ["language"], [], [], words, words]
+    assert [answer["doubts"] for answer in ours] == doubts
 
 
-def test_what_a_batch_is_told_at_its_end(folder, capsys):
-    write_records(
-        f"{folder}/new.csv", [{"text": text} for text in (ENGLISH, GERMAN, FRENCH, FRENCH, "")]
-    )
+def test_a_remark_on_foreign_languages_follows_a_batch(folder, capsys) -> None:
+    texts = (ENGLISH, GERMAN, FRENCH, FRENCH, "")
+    write_records(folder / "new.csv", [{"text": text} for text in texts])
 
-    def remark_on(*asked):
-        ovaflow("predict", f"{folder}/model.h5", *asked)
+    def read_remark(texts: str) -> str:
+        ovaflow("predict", f"{folder}/model.h5", texts)
         return capsys.readouterr().err
 
-    assert "2 of 5 texts are in a language that training did not have (fr 2)" in remark_on(
-        f"{folder}/new.csv"
-    )
-    assert "1 of 1 text is in a language that training did not have (fr 1)" in remark_on(
-        f"--text={FRENCH}"
-    )
+    said = "2 of 5 texts are in a language that training did not have (fr 2)"
+    assert said in read_remark(f"{folder}/new.csv")
+    said = "1 of 1 text is in a language that training did not have (fr 1)"
+    assert said in read_remark(f"--text={FRENCH}")
     usual = (folder / "metrics.json").read_bytes()
     write_languages(folder, {"en": 19})
-    assert "a language" not in remark_on(f"{folder}/new.csv")
+    assert "a language" not in read_remark(f"{folder}/new.csv")
     (folder / "metrics.json").write_bytes(usual)
 
 
@@ -101,9 +110,9 @@ def test_words_and_languages_of_the_test_set_are_counted(folder) -> None:
     assert 0 <= counted["unknown_words"] < counted["words"]
 
 
-def test_parts_are_put_together() -> None:
-    together = Familiarity.concatenate(
-        [Familiarity([2], [1], ["en"]), Familiarity([0, 4], [0, 2], [None, "de"])]
-    )
-    assert together == ([2, 0, 4], [1, 0, 2], ["en", None, "de"])
-    assert together.word_count == WordCount.sum([WordCount(2, 1), WordCount(4, 2)]) == (6, 3)
+def test_batches_are_concatenated() -> None:
+    first = Familiarity([2], [1], ["en"])
+    second = Familiarity([0, 4], [0, 2], [None, "de"])
+    both = Familiarity.concatenate([first, second])
+    assert both == ([2, 0, 4], [1, 0, 2], ["en", None, "de"])
+    assert both.word_count == WordCount.sum([WordCount(2, 1), WordCount(4, 2)]) == (6, 3)

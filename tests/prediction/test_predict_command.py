@@ -214,14 +214,14 @@ def test_texts_without_a_known_word_are_counted(expected, capsys) -> None:
     assert capsys.readouterr().err == ""
 
 
-def test_columns_are_those_of_the_training_data(trees_of, tmp_path) -> None:
+def test_columns_are_those_of_the_training_data(grow_trees, tmp_path) -> None:
     train = tmp_path / "train.csv"
     write_table(train, 20, columns=("title", "subjects"))
     write_records(
         train, [{"record": f"r{i}"} | record for i, record in enumerate(read_records(train))]
     )
     columns = "--text-column=title", "--labels-column=subjects", "--label-separator=|"
-    model = trees_of("--format=csv", f"--train={train}", *columns, "--id-column=record")
+    model = grow_trees("--format=csv", f"--train={train}", *columns, "--id-column=record")
     (tmp_path / "new.csv").write_text("id,title\na,word00\n")
     for file, theirs in ((train, [f"r{i}" for i in range(20)]), (tmp_path / "new.csv", ["a"])):
         assert [entry["id"] for entry in predict_answers(model, file)] == theirs
@@ -229,7 +229,7 @@ def test_columns_are_those_of_the_training_data(trees_of, tmp_path) -> None:
 
 
 def test_columns_with_weights_are_named_where_a_plain_text_is_given(
-    trees_of, tmp_path, capsys
+    grow_trees, tmp_path, capsys
 ) -> None:
     train = tmp_path / "train.csv"
     new = tmp_path / "new.jsonl"
@@ -237,7 +237,7 @@ def test_columns_with_weights_are_named_where_a_plain_text_is_given(
         "title,body,labels\n" + "".join(f"a{i % 3} b,c{i % 3},l{i % 3}\n" for i in range(30))
     )
     weights = "--text-column=title,body", "--column-weights=2", "--column-weights=1"
-    model = trees_of("--format=csv", f"--train={train}", *weights)
+    model = grow_trees("--format=csv", f"--train={train}", *weights)
     run(model, "--text=a1 b c1")
     assert (
         "weighs the columns title, body: all words of a plain text count as those of title"
@@ -354,13 +354,13 @@ def test_what_does_not_go_together(tiny_models, monkeypatch, arguments, complain
     assert complaint in run(*arguments.split(), status=2)
 
 
-def test_files_of_features(trees_of, tmp_path) -> None:
+def test_files_of_features(grow_trees, tmp_path) -> None:
     """svmlight counts features as the model's data did, XMC text from 0."""
     train, other, xmc = (tmp_path / name for name in ("train.svm", "from-0.svm", "in.xmc"))
     train.write_text("0 1:1 3:2\n1 2:1\n0,1 1:2 2:4\n1 2:3\n")
     other.write_text("0 0:1 2:2\n1 1:1\n0,1 0:2 1:4\n1 1:3\n")
     xmc.write_text("4 3 2\n" + other.read_text())
-    model = trees_of("--format=svmlight", f"--train={train}", f"--test={train}")
+    model = grow_trees("--format=svmlight", f"--train={train}", f"--test={train}")
     theirs = predict_test_set(Predictor.open(model).model, open_dataset(tmp_path / "dataset.h5"), 1)
     for file, *options in ([train], [other, "--first-feature=0"], [xmc, "--format=xmc-text"]):
         check(predict_answers(model, file, "--top-k=1", *options), theirs, model)

@@ -1,14 +1,16 @@
+"""The benchmark of prediction: SciPy and PECOS next to ovaflow."""
+
 import importlib.util
 import json
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from predict import main
 
 from ovaflow.console.errors import InputError
 
 
-def run(*arguments):
+def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, arguments, catch_exceptions=False)
 
 

@@ -8,63 +8,68 @@ import numpy as np
 import pytest
 
 from ovaflow.console.errors import InputError
-from ovaflow.dataset.dataset import open_dataset
+from ovaflow.dataset.dataset import Dataset, open_dataset
 from ovaflow.features.blocks import make_feature_namer
 from ovaflow.features.tokens import normal_form
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.registry import BUILT_IN
-from ovaflow.sparse.csr import select_rows
+from ovaflow.sparse.csr import CSR, select_rows
 
 
 @pytest.fixture(scope="module", params=BUILT_IN)
-def predictor(request, tiny_models):
+def predictor(request, tiny_models) -> Predictor:
     return Predictor.open(tiny_models / f"{request.param}.h5")
 
 
 @pytest.fixture(scope="module")
-def dataset(tiny_models):
+def dataset(tiny_models) -> Dataset:
     return open_dataset(tiny_models / "dataset.h5")
 
 
 @pytest.fixture(scope="module")
-def X(predictor, dataset):
-    """The test instances as the model takes them."""
+def X(predictor, dataset) -> CSR:
+    """The test instances for the model."""
     return predictor.from_split(dataset.test)
 
 
-def same(ours, theirs):
-    return ours.n_columns == theirs.n_columns and all(
-        map(np.array_equal, ours.arrays, theirs.arrays)
-    )
+def assert_same(ours: CSR, theirs: CSR) -> None:
+    assert ours.n_columns == theirs.n_columns
+    for our_array, their_array in zip(ours.arrays, theirs.arrays, strict=True):
+        assert np.array_equal(our_array, their_array)
 
 
-def test_texts_become_what_the_dataset_holds(predictor, dataset, X) -> None:
-    texts = dataset.test_texts()
-    assert same(predictor.from_texts(texts), X)
+def count_features(predictor: Predictor, text: str) -> Counter[str]:
+    """Count the features of a text by name."""
     names_of = make_feature_namer(predictor.transform.features)
-    counts = [
-        Counter(name for token in naive.tokens(normal_form(text)) for name in names_of(token))
-        for text in texts
-    ]
-    assert same(predictor.from_features(counts), X)
-    ids = [
-        {
-            predictor.feature_names.index(word): n
-            for word, n in row.items()
-            if word in predictor.feature_names
-        }
-        for row in counts[:2]
-    ]
-    assert (
-        predictor.from_features(ids).data.tolist() == predictor.from_texts(texts[:2]).data.tolist()
-    )
+    counts: Counter[str] = Counter()
+    for token in naive.tokens(normal_form(text)):
+        counts.update(names_of(token))
+    return counts
 
 
-def test_trees_take_rows_as_they_were_before_they_were_scaled(predictor, dataset, X) -> None:
-    scaled = dataset.test.X.arrays
+def test_texts_become_the_features_of_the_dataset(predictor, dataset, X) -> None:
+    texts = dataset.test_texts()
+    assert_same(predictor.from_texts(texts), X)
+    counts = [count_features(predictor, text) for text in texts]
+    assert_same(predictor.from_features(counts), X)
+    counts_by_id = []
+    for row in counts[:2]:
+        known = {}
+        for word, count in row.items():
+            if word in predictor.feature_names:
+                known[predictor.feature_names.index(word)] = count
+        counts_by_id.append(known)
+    ours = predictor.from_features(counts_by_id)
+    theirs = predictor.from_texts(texts[:2])
+    assert ours.data.tolist() == theirs.data.tolist()
+
+
+def test_trees_take_rows_that_are_not_scaled(predictor, dataset, X) -> None:
     is_of_trees = predictor.model.method == "fastxml"
-    assert all(map(np.array_equal, X.arrays, scaled)) != is_of_trees
+    assert np.array_equal(X.data, dataset.test.X.data) != is_of_trees
+    assert np.array_equal(X.indices, dataset.test.X.indices)
+    assert np.array_equal(X.indptr, dataset.test.X.indptr)
     with warnings.catch_warnings(record=True) as remarks:
         warnings.simplefilter("always")
         predictor.top_k(X, 4)
@@ -81,24 +86,27 @@ def test_a_model_larger_than_memory_is_remarked(predictor) -> None:
 def test_the_best_labels_are_those_of_the_pipeline(predictor, dataset, X) -> None:
     theirs = predict_test_set(predictor.model, dataset, 4)
     for threads in (1, 3):
-        assert all(map(np.array_equal, predictor.top_k(X, 4, threads), (theirs.ids, theirs.scores)))
+        ids, scores = predictor.top_k(X, 4, threads)
+        assert np.array_equal(ids, theirs.ids)
+        assert np.array_equal(scores, theirs.scores)
 
 
 def test_scores_of_chosen_labels(predictor, X) -> None:
-    every = predictor.scores(X, range(predictor.n_labels))
-    # products of matrices, as Rembrandt has them, add in an order of their own
-    close = {"rtol": 1e-5, "atol": 1e-6} if predictor.model.method == "rembrandt" else {"rtol": 0}
-    np.testing.assert_allclose(predictor.scores(X, [7, 2]), every[:, [7, 2]], **close)
-    alone = [
-        predictor.scores(select_rows(X, np.array([row])), range(predictor.n_labels))
-        for row in range(X.n_rows)
-    ]
-    np.testing.assert_allclose(every, np.vstack(alone), **close)
+    labels = range(predictor.n_labels)
+    all_scores = predictor.scores(X, labels)
+    tolerance = {"rtol": 0.0}
+    if predictor.model.method == "rembrandt":
+        # its products of matrices add in an order that depends on their size
+        tolerance = {"rtol": 1e-5, "atol": 1e-6}
+    np.testing.assert_allclose(predictor.scores(X, [7, 2]), all_scores[:, [7, 2]], **tolerance)
+    for row in range(X.n_rows):
+        x = select_rows(X, np.array([row]))
+        np.testing.assert_allclose(all_scores[[row]], predictor.scores(x, labels), **tolerance)
     with pytest.raises(InputError, match="label ids run from 0 to 9"):
         predictor.scores(X, [10])
-    for asked in (predictor.top_k, predictor.scores):
+    for method in (predictor.top_k, predictor.scores):
         with pytest.raises(ValueError, match="instances have 7 columns, the model takes"):
-            asked(X._replace(n_columns=7), [0])
+            method(X._replace(n_columns=7), [0])
 
 
 @pytest.mark.parametrize(

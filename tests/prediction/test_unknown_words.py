@@ -1,11 +1,11 @@
-"""How many words of files a model does not know, compared with its test set, and how often it is
-said.
-"""
+"""The share of words of files that a model does not know, compared with that of its test set."""
 
 import json
 import re
 import shutil
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import ovaflow
@@ -25,7 +25,7 @@ FAR_OFF = "these records are unlike those that the model was trained on"
 
 
 @pytest.fixture(scope="module")
-def folder(tiny_models, tmp_path_factory):
+def folder(tiny_models, tmp_path_factory) -> Path:
     """A model with its metrics, its test set as test.csv, and other.csv, texts of other words."""
     folder = tmp_path_factory.mktemp("unknown")
     for name in ("dataset.h5", "0.h5", "records.csv"):
@@ -41,7 +41,7 @@ def folder(tiny_models, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def share(folder):
+def share(folder) -> float:
     """The share of unknown words of other.csv."""
     known = set(Predictor.open(folder / "model.h5").feature_names)
     words = " ".join(row["text"] for row in read_records(folder / "other.csv")).lower().split()
@@ -49,8 +49,8 @@ def share(folder):
     return counts[False] / counts.total()
 
 
-def evaluated(folder, name):
-    """What evaluate says of a file, and the figures that it writes."""
+def evaluate_file(folder: Path, name: str) -> tuple[str, dict[str, Any]]:
+    """Return the output of ``evaluate`` for a file, and its figures of unknown words."""
     output = folder / f"{name}.json"
     said = ovaflow(
         "evaluate", f"--model={folder}/model.h5", f"{folder}/{name}.csv", f"--output={output}"
@@ -59,53 +59,45 @@ def evaluated(folder, name):
     return said, entry["unknown_words"]
 
 
-def test_the_test_set_is_as_usual(folder) -> None:
-    said, unknown = evaluated(folder, "test")
+def test_the_share_of_the_test_set_is_usual(folder) -> None:
+    said, unknown = evaluate_file(folder, "test")
     assert unknown["share"] == unknown["reference"]
     assert not unknown["far_off"]
     assert FAR_OFF not in said
 
 
-def test_texts_of_other_words_are_not(folder, share) -> None:
-    said, unknown = evaluated(folder, "other")
+def test_the_share_of_texts_of_other_words_is_far_off(folder, share) -> None:
+    said, unknown = evaluate_file(folder, "other")
     assert unknown["share"] == pytest.approx(share)
-    assert (
-        f"words the model does not know: {100 * share:.1f} % (test set at training: 0.0 %); {FAR_OFF}"
-        in said
-    )
+    remark = f"words the model does not know: {100 * share:.1f} % (test set at training: 0.0 %)"
+    assert f"{remark}; {FAR_OFF}" in said
 
 
-def test_predict_says_so_too(folder, share, capsys) -> None:
+def test_predict_remarks_on_unknown_words(folder, share, capsys) -> None:
     ovaflow("predict", folder / "model.h5", folder / "test.csv")
     assert "does not know" not in capsys.readouterr().err
     ovaflow("predict", folder / "model.h5", folder / "other.csv")
-    assert (
-        f"does not know {100 * share:.1f} % of the words; 0.0 % are normal"
-        in capsys.readouterr().err
-    )
+    remark = f"does not know {100 * share:.1f} % of the words; 0.0 % are normal"
+    assert remark in capsys.readouterr().err
 
 
-def test_promote_says_so_too_and_takes_the_metrics_along(folder, share, tmp_path) -> None:
+def test_promote_remarks_on_unknown_words_and_copies_the_metrics(folder, share, tmp_path) -> None:
     said = ovaflow(
         "promote", folder / "model.h5", f"--over={tmp_path}/current", f"--on={folder}/other.csv"
     )
-    assert (
-        f"model.h5: words the model does not know: {100 * share:.1f} % (test set at training: 0.0 %)"
-        in said
-    )
-    theirs, ours = (
-        read_metrics(Predictor.open(each / "model.h5").model)
-        for each in (folder, tmp_path / "current")
-    )
-    assert theirs == ours != {}
+    remark = f"words the model does not know: {100 * share:.1f} % (test set at training: 0.0 %)"
+    assert f"model.h5: {remark}" in said
+    ours = read_metrics(Predictor.open(tmp_path / "current" / "model.h5").model)
+    theirs = read_metrics(Predictor.open(folder / "model.h5").model)
+    assert ours == theirs != {}
 
 
 @pytest.mark.parametrize("content", [None, "{}", '{"words": 1, "unknown_words": 0}'])
-def test_without_metrics_of_the_model_nothing_is_usual(folder, tmp_path, content) -> None:
+def test_without_metrics_of_the_model_no_share_is_usual(folder, tmp_path, content) -> None:
     for name in ("model.h5", "other.csv"):
         shutil.copy(folder / name, tmp_path)
     if content is not None:
         (tmp_path / "metrics.json").write_text(content)
-    said, unknown = evaluated(tmp_path, "other")
+    said, unknown = evaluate_file(tmp_path, "other")
     assert unknown["reference"] is None
     assert re.search(r"words the model does not know: [\d.]+ %$", said, re.MULTILINE)

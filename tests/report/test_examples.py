@@ -1,4 +1,4 @@
-"""Documents and labels with their words, and results by frequency, as the page shows them."""
+"""Test instances and labels with their words, and recall by frequency, as the page shows them."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,9 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.features.tokens import TOKEN_PATTERN
 from ovaflow.prediction.explanation import LabelContributions, compute_contributions
 from ovaflow.prediction.predictions import Predictions
+from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import examples, frequency
-from ovaflow.report.gather import gather_results
+from ovaflow.report.gather import DatasetResults, gather_results
 from ovaflow.report.page import render_page
 from ovaflow.results.runs import open_run
 from ovaflow.sparse.csr import select_rows
@@ -19,12 +20,12 @@ N_TRAIN = 300
 
 
 @pytest.fixture(scope="module")
-def results(runs):
+def results(runs) -> DatasetResults:
     return gather_results(runs)[0]
 
 
 @pytest.fixture(scope="module")
-def predictor(runs):
+def predictor(runs) -> Predictor:
     predictor = examples.open_explainable(open_run(runs[0]))
     predictor.model.parameters["transform"] |= {"token_pattern": TOKEN_PATTERN}
     return predictor
@@ -33,25 +34,25 @@ def predictor(runs):
 def test_parts_of_bins_add_up_to_the_metrics(results) -> None:
     for run in results.runs:
         for name, metric in (("precision", "P@5"), ("psp", "PSP@5")):
-            assert sum(group[name] for group in run.analysis["bins"]) == pytest.approx(
-                run.metrics[metric], rel=1e-9
-            )
+            ours = sum(group[name] for group in run.analysis["bins"])
+            assert ours == pytest.approx(run.metrics[metric], rel=1e-9)
 
 
 def test_recall_by_training_positives_is_drawn_for_each_run(results) -> None:
     drawing = frequency.draw_recall("mine", results.runs)["drawing"]
     for run in results.runs:
+        ours = [recall for name, _, recall in drawing.rows if name == run.name]
         theirs = [100 * group["recall"] for group in run.analysis["bins"] if group["true"]]
-        assert [recall for name, _, recall in drawing.rows if name == run.name] == pytest.approx(
-            theirs
-        )
+        assert ours == pytest.approx(theirs)
 
 
 def test_texts_are_those_of_the_best_run_with_reasons_and_stay_the_same(runs, results) -> None:
     texts = results.examples["texts"]
     assert texts == gather_results(runs)[0].examples["texts"]
     assert len(texts) == 5
-    labels = [label for example in texts for label in example.predicted]
+    labels = []
+    for example in texts:
+        labels += example.predicted
     assert {label.hit for label in labels} == {True, False}
     assert np.mean([bool(label.up) for label in labels]) > 0.9
     assert all(example.record == f"<i>{N_TRAIN + example.row}</i>" for example in texts)
@@ -93,28 +94,29 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor) -> None
         pieces = examples.cut_text(predictor, text, explanations, true)
         assert "".join(piece.text for piece in pieces) == text
         x = select_rows(dataset.test.X, np.array([row]))
-        theirs = {
-            label: dict(compute_contributions(predictor, x, int(label)).up)
-            for label in labels.tolist()
-        }
+        theirs = {}
+        for label in labels.tolist():
+            theirs[label] = dict(compute_contributions(predictor, x, label).up)
         for piece in pieces:
             if piece.kind:
                 marked[piece.kind] += 1
                 word = predictor.model.feature_ids.get(piece.text.lower())
-                speaking = max(theirs, key=lambda label: theirs[label].get(word, 0))
-                assert (speaking in true) == (piece.kind == "hit")
+                supported = max(theirs, key=lambda label: theirs[label].get(word, 0))
+                assert (supported in true) == (piece.kind == "hit")
                 assert examples.MIN_MARK_STRENGTH <= piece.strength <= 1
     assert min(marked.values()) > 5
 
 
 def test_words_of_a_prediction_are_the_strongest(predictor) -> None:
-    listed = (
-        [(0, 0.5), (3, 0.3), (4, 0.2), (5, 0.1), (6, 0.05), (2, 0.01)],
-        [(1, -0.4), (7, -0.3), (8, -0.2)],
+    contributions = LabelContributions(
+        label=0,
+        score=0.26,
+        bias=0.0,
+        up=[(0, 0.5), (3, 0.3), (4, 0.2), (5, 0.1), (6, 0.05), (2, 0.01)],
+        down=[(1, -0.4), (7, -0.3), (8, -0.2)],
+        others=0.0,
     )
-    up, down = examples.find_pushing_words(
-        predictor, LabelContributions(0, 0.26, 0.0, *listed, 0.0)
-    )
+    up, down = examples.find_pushing_words(predictor, contributions)
     names = predictor.feature_names
     assert up == [(names[0], 0.5), (names[3], 0.3)]
     assert down == [(names[1], -0.4)]
@@ -129,9 +131,11 @@ def test_sampled_labels_go_from_head_to_tail(predictor) -> None:
     assert len({label["name"] for label in labels}) == len(labels)
     words = labels[0]["words"]
     assert max(words, key=lambda word: word[1]) == words[0]
-    assert all(0 < cosine <= 1 for label in labels for _, cosine in label["nearest"])
+    for label in labels:
+        assert all(0 < cosine <= 1 for _, cosine in label["nearest"])
 
 
 def test_ranges_of_positives_in_words() -> None:
-    groups = [{"from": low, "to": high} for low, high in ((1, 1), (2, 1000), (101, None))]
-    assert list(map(frequency.describe_range, groups)) == ["1", "2–1,000", "over 100"]
+    assert frequency.describe_range({"from": 1, "to": 1}) == "1"
+    assert frequency.describe_range({"from": 2, "to": 1000}) == "2–1,000"
+    assert frequency.describe_range({"from": 101, "to": None}) == "over 100"

@@ -1,4 +1,4 @@
-"""What the page says first: which run is best, and how good in words."""
+"""The summary: the best run, and its quality in words."""
 
 import shutil
 from dataclasses import replace
@@ -10,18 +10,18 @@ from finished_run import RunFolder
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import run_settings, summary
-from ovaflow.report.gather import gather_results
+from ovaflow.report.gather import DatasetResults, gather_results
 from ovaflow.report.tables import find_as_good_as_best, find_surely_best
 from ovaflow.reranking.answer_length import count_fitting_labels
 
 
 @pytest.fixture(scope="module")
-def results(finished):
-    """The trees come first, though the other run is better."""
-    return gather_results([finished.path / name for name in ("forest", "msi")])[0]
+def results(finished) -> DatasetResults:
+    """Two runs; the first one, of trees, is worse than the second one."""
+    return gather_results([finished.path / "forest", finished.path / "msi"])[0]
 
 
-def test_the_best_run_is_the_one_that_sentences_and_texts_are_of(results) -> None:
+def test_sentences_and_texts_are_those_of_the_best_run(results) -> None:
     assert results.best.name == "msi"
     content = summary.show_summary("tiny", results)
     text = " ".join(content["sentences"])
@@ -44,9 +44,8 @@ def test_answers_that_can_go_without_a_person_against_the_predictions(finished, 
             labels += amount
             right += Y[row, ranking.ids[row, :amount]].sum()
     text = " ".join(summary.show_summary("tiny", results)["sentences"])
-    assert (
-        f"{100 * sure / len(Y):.0f} of 100 answers are sure enough to go without a person" in text
-    )
+    sure_of_100 = f"{100 * sure / len(Y):.0f}"
+    assert f"{sure_of_100} of 100 answers are sure enough to go without a person" in text
     assert f"of 100 of their labels {100 * right / labels:.0f} are right" in text
 
 
@@ -71,7 +70,8 @@ def test_settings_after_training_differ_too(finished, tmp_path) -> None:
         Predictions.open(path), ids=ranking.first_ids[:, :4], scores=ranking.scores[:, :4]
     )
     changed.write(copy / "predictions.h5")
-    (results,) = gather_results([folder.path / name for name in ("msi", "for-macro-F1", "forest")])
+    paths = [folder.path / name for name in ("msi", "for-macro-F1", "forest")]
+    (results,) = gather_results(paths)
     table = run_settings.show_settings("tiny", results)["table"]
     shown = {row.name: [cell.text for cell in row.cells] for row in table.rows}
     assert shown["optimise"] == ["–", "macro-F1", "–"]

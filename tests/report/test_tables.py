@@ -1,6 +1,4 @@
-"""Numbers and texts as the page shows them, tables with the best marked, and CSV files that no
-spreadsheet runs.
-"""
+"""Numbers and texts of the page, tables with the best marked, and CSV files without formulas."""
 
 import csv
 import io
@@ -14,7 +12,7 @@ from rich.console import Console
 
 from ovaflow.evaluation.resampling import resample
 from ovaflow.report import wording
-from ovaflow.report.tables import MAX_CSV_TEXT, Column, Row, make_csv_link, make_table
+from ovaflow.report.tables import MAX_CSV_TEXT, Column, Row, Table, make_csv_link, make_table
 
 CELLS = st.one_of(st.none(), st.text(), st.integers(-(10**9), 10**9), st.floats(allow_nan=True))
 FORMULAS = st.sampled_from(["=1+1", "+1", "-1", "-1+1", "@SUM(A1)", "\t=1", "  =1", "\r=1"])
@@ -33,8 +31,9 @@ def test_numbers_in_words() -> None:
             12000: "3 h 20 min",
         },
     }
-    for words, texts in shown.items():
-        assert {number: words(number) for number in texts} == texts
+    for format_number, texts in shown.items():
+        for number, text in texts.items():
+            assert format_number(number) == text
 
 
 @given(st.text(), st.integers(5, 50))
@@ -45,31 +44,31 @@ def test_plain_texts_are_short_and_harmless(text, limit) -> None:
     shown.encode("utf-8")
 
 
-def sampled_table(hits):
-    """A table of runs, (name, hits of 400 instances), with intervals."""
+def make_sampled_table(hits: dict[str, np.ndarray]) -> Table:
+    """Make a table of runs with intervals, given the hits of each in 400 instances."""
 
-    def sampled(run):
-        return resample(run[1][:, None], np.ones((400, 1)))[:, 0]
+    def resample_hits(name: str) -> np.ndarray:
+        return resample(hits[name][:, None], np.ones((400, 1)))[:, 0]
 
-    column = Column("@1", lambda run: run[1].mean(), wording.percent, "P", samples=sampled)
-    return make_table("", "run", [column], hits, lambda run, cells: Row(run[0], cells))
+    column = Column(
+        "@1", lambda name: hits[name].mean(), wording.percent, "P", samples=resample_hits
+    )
+    return make_table("", "run", [column], list(hits), Row)
 
 
-def test_what_may_be_chance_is_marked_with_the_best() -> None:
-    worst, other = ((np.arange(400) < hits) * 1.0 for hits in (200, 240))
-    near = np.roll(other, 160)
+def test_figures_whose_difference_may_be_chance_are_marked_with_the_best() -> None:
+    worst = (np.arange(400) < 200) * 1.0
+    near = np.roll((np.arange(400) < 240) * 1.0, 160)
     best = near.copy()
     best[:1] = 1
-    table = sampled_table([("a & b", worst), ("c", near), ("d", best)])
+    table = make_sampled_table({"a & b": worst, "c": near, "d": best})
     assert [row.cells[0].best for row in table.rows] == [False, True, True]
     # of a share p of n instances, the interval is p +- 1.96 sqrt(p (1 - p) / n)
     ours = float(table.rows[0].cells[0].spread)
     theirs = 100 * 1.96 * np.sqrt(0.25 / 400)
     assert ours == pytest.approx(theirs, abs=0.4)
-    assert [row.cells[0].best for row in sampled_table([("c", near), ("d", best)]).rows] == [
-        False,
-        False,
-    ]
+    equal = make_sampled_table({"c": near, "d": best})
+    assert [row.cells[0].best for row in equal.rows] == [False, False]
     head, first, *_ = csv.reader(io.StringIO(unquote(table.csv.partition(",")[2])))
     assert head == ["run", "P @1", "P @1 low", "P @1 high"]
     assert float(first[2]) < float(first[1]) < float(first[3])
@@ -79,7 +78,8 @@ def test_a_terminal_shows_names_as_they_are_and_figures_whole() -> None:
     columns = [
         Column("", lambda each: each[1], wording.percent, "a heading longer than its figures"),
         Column("words", lambda each: each[2]),
-        *(Column("", lambda each: f"{each[1]} (from low to high)", str) for _ in range(2)),
+        Column("", lambda each: f"{each[1]} (from low to high)", str),
+        Column("", lambda each: f"{each[1]} (from low to high)", str),
         Column("", lambda each: "█▌", colour="red"),
     ]
     items = ("[red]a[/red]\x1b[2K", 0.5, "many words " * 9), ("b", 0.25, "")
@@ -88,22 +88,20 @@ def test_a_terminal_shows_names_as_they_are_and_figures_whole() -> None:
         file = io.StringIO()
         Console(file=file, width=width).print(table.terminal)
         written = file.getvalue()
-        assert max(map(len, written.splitlines())) <= width
-        assert all(
-            part in written.split() for part in ("[red]a[/red]\ufffd[2K", "50.00", "25.00", "█▌")
-        )
+        assert all(len(line) <= width for line in written.splitlines())
+        assert {"[red]a[/red]\ufffd[2K", "50.00", "25.00", "█▌"} <= set(written.split())
         assert written.count("high)") == 4
     Console(file=file).print(make_table("", "name", columns, [], Row).terminal)
 
 
-def is_formula(text):
-    """Whether a text is neither harmless nor a number with a sign."""
+def is_formula(text: str) -> bool:
+    """Return True if a spreadsheet would compute a text: a formula, not a number with a sign."""
     is_number = text[:1] in "+-" and text[1:].replace(",", ".").replace(".", "", 1).isdecimal()
     return text.lstrip().startswith(("=", "+", "-", "@")) and not is_number
 
 
 @given(st.lists(st.lists(CELLS | FORMULAS, min_size=3, max_size=3), max_size=5))
-def test_what_a_link_holds_can_be_read_back_and_ends_no_attribute(rows) -> None:
+def test_content_of_a_link_can_be_read_back_and_ends_no_attribute(rows) -> None:
     link = make_csv_link(["a", "=b", "c"], rows)
     assert not set(link) & set("\"'<>& \n#")
     header, *read = csv.reader(io.StringIO(unquote(link.split(",", 1)[1]), newline=""))
