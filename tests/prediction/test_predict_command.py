@@ -1,4 +1,4 @@
-"""ovaflow predict on texts and features, in every form, against the pipeline's predictions."""
+"""``ovaflow predict`` on texts and features in every format, against the pipeline's predictions."""
 
 import csv
 import gzip
@@ -8,7 +8,10 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet
@@ -18,7 +21,7 @@ from records import read_records, write_records
 from tiny_table import write_table
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.prediction.predictions import predict_test_set
+from ovaflow.prediction.predictions import Predictions, predict_test_set
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.sources import (
     choose_format,
@@ -29,41 +32,55 @@ from ovaflow.prediction.sources import (
 
 
 @pytest.fixture(scope="module")
-def expected(tiny_models):
-    """Model, test texts, and the pipeline's predictions for them."""
+def expected(tiny_models) -> tuple[Path, list[str], Predictions]:
+    """A model, its test texts, and the pipeline's predictions for them."""
     path = tiny_models / "one-vs-all.h5"
     dataset = open_dataset(tiny_models / "dataset.h5")
     return path, dataset.test_texts(), predict_test_set(Predictor.open(path).model, dataset, 3)
 
 
-def run(*arguments, status=0):
+def run(*arguments: object, status: int = 0) -> str:
     return ovaflow("predict", *arguments, status=status)
 
 
-def check(found, predictions, model) -> None:
-    names = Predictor.open(model).label_names
-    assert list_label_values(found) == predictions.ids.tolist()
-    assert np.array_equal(np.float32(list_label_values(found, "score")), predictions.scores)
-    assert list_label_values(found, "name") == [
-        [names[label] for label in row] for row in predictions.ids
-    ]
+def assert_same(answers: list[dict], predictions: Predictions, model: Path) -> None:
+    """Compare labels, scores and names of answers with predictions."""
+    label_names = Predictor.open(model).label_names
+    names = []
+    for row in predictions.ids:
+        names.append([label_names[label] for label in row])
+    assert list_label_values(answers) == predictions.ids.tolist()
+    assert np.array_equal(np.float32(list_label_values(answers, "score")), predictions.scores)
+    assert list_label_values(answers, "name") == names
 
 
-def as_csv(texts):
+def make_lines(texts: list[str]) -> bytes:
+    return "\n".join([*texts, ""]).encode()
+
+
+def make_json_lines(texts: list[str]) -> bytes:
+    lines = [json.dumps({"text": text, "more": 1}) + "\n\n" for text in texts]
+    return "".join(lines).encode()
+
+
+def make_csv(texts: list[str]) -> bytes:
     out = io.StringIO()
-    csv.writer(out).writerows(
-        [["more", "text"], *(["1", text.replace(" ", "\n", 1)] for text in texts)]
-    )
+    writer = csv.writer(out)
+    writer.writerow(["more", "text"])
+    for text in texts:
+        writer.writerow(["1", text.replace(" ", "\n", 1)])
     return out.getvalue().encode()
 
 
+def make_compressed_lines(texts: list[str]) -> bytes:
+    return gzip.compress("\r\n".join(texts).encode())
+
+
 FILES = {
-    "in.txt": lambda texts: "\n".join([*texts, ""]).encode(),
-    "in.jsonl": lambda texts: "".join(
-        json.dumps({"text": text, "more": 1}) + "\n\n" for text in texts
-    ).encode(),
-    "in.csv": as_csv,
-    "in.text.gz": lambda texts: gzip.compress("\r\n".join(texts).encode()),
+    "in.txt": make_lines,
+    "in.jsonl": make_json_lines,
+    "in.csv": make_csv,
+    "in.text.gz": make_compressed_lines,
 }
 
 
@@ -71,45 +88,49 @@ FILES = {
 def test_files_of_texts(expected, tmp_path, name) -> None:
     model, texts, predictions = expected
     (tmp_path / name).write_bytes(FILES[name](texts))
-    check(predict_answers(model, tmp_path / name, "--top-k=3", "--threads=2"), predictions, model)
+    answers = predict_answers(model, tmp_path / name, "--top-k=3", "--threads=2")
+    assert_same(answers, predictions, model)
 
 
 def test_texts_of_the_command_line_come_before_files(expected, tmp_path) -> None:
     model, texts, predictions = expected
-    rest, table, matrix = (tmp_path / name for name in ("rest.jsonl", "out.csv", "out.txt"))
-    write_records(rest, [{"id": f"n{i}", "title": text} for i, text in enumerate(texts[1:])])
-    given = "--model", model, "--text", texts[0], rest, "--text-column=title", "--top-k=3"
-    found = predict_answers(*given)
-    check(found, predictions, model)
-    assert [entry.get("id") for entry in found[:3]] == [None, "n0", "n1"]
-    run(*given, f"--output={table}")
-    rows = [(row["instance"], int(row["id"]), float(row["score"])) for row in read_records(table)]
-    assert rows == [
-        (entry.get("id", "1"), each["id"], each["score"])
-        for entry in found
-        for each in entry["labels"]
-    ]
-    run(*given, f"--output={matrix}")
+    rest = tmp_path / "rest.jsonl"
+    table = tmp_path / "out.csv"
+    matrix = tmp_path / "out.txt"
+    records = [{"id": f"n{number}", "title": text} for number, text in enumerate(texts[1:])]
+    write_records(rest, records)
+    arguments = ["--model", model, "--text", texts[0], rest, "--text-column=title", "--top-k=3"]
+    answers = predict_answers(*arguments)
+    assert_same(answers, predictions, model)
+    assert [answer.get("id") for answer in answers[:3]] == [None, "n0", "n1"]
+    run(*arguments, f"--output={table}")
+    ours = [(row["instance"], int(row["id"]), float(row["score"])) for row in read_records(table)]
+    theirs = []
+    for answer in answers:
+        for label in answer["labels"]:
+            theirs.append((answer.get("id", "1"), label["id"], label["score"]))
+    assert ours == theirs
+    run(*arguments, f"--output={matrix}")
     head, *lines = matrix.read_text().splitlines()
     assert head.split() == [str(len(texts)), "10"]
-    assert [
-        [int(pair.split(":")[0]) for pair in line.split()] for line in lines
-    ] == predictions.ids.tolist()
+    for line, ids in zip(lines, predictions.ids.tolist(), strict=True):
+        assert [int(pair.split(":")[0]) for pair in line.split()] == ids
 
 
 @pytest.fixture
-def table(tmp_path):
-    """Write columns as a file of their format."""
+def write_columns(tmp_path) -> Callable[[str, dict[str, list]], Path]:
+    """Write columns to a file in the format of its name."""
 
-    def write(name, **columns):
+    def write(name: str, columns: dict[str, list]) -> Path:
+        path = tmp_path / name
         if name.endswith(".parquet"):
-            pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / name)
-        else:
-            with open(tmp_path / name, "w", newline="") as file:
-                csv.writer(file, delimiter=";").writerows(
-                    [list(columns), *zip(*columns.values(), strict=True)]
-                )
-        return tmp_path / name
+            pyarrow.parquet.write_table(pyarrow.table(columns), path)
+            return path
+        with open(path, "w", newline="") as file:
+            writer = csv.writer(file, delimiter=";")
+            writer.writerow(columns)
+            writer.writerows(zip(*columns.values(), strict=True))
+        return path
 
     return write
 
@@ -118,14 +139,13 @@ def table(tmp_path):
 @pytest.mark.parametrize(
     ("column", "options"), [("id", []), ("call number", ["--id-column=call number"])]
 )
-def test_records_keep_their_names(expected, table, file, column, options) -> None:
+def test_records_keep_their_names(expected, write_columns, file, column, options) -> None:
     model, texts, predictions = expected
-    names = [f"n{i}" for i in range(len(texts))]
-    found = predict_answers(
-        model, table(file, **{"text": texts, column: names}), "--top-k=3", *options
-    )
-    check(found, predictions, model)
-    assert [entry["id"] for entry in found] == names
+    names = [f"n{number}" for number in range(len(texts))]
+    path = write_columns(file, {"text": texts, column: names})
+    answers = predict_answers(model, path, "--top-k=3", *options)
+    assert_same(answers, predictions, model)
+    assert [answer["id"] for answer in answers] == names
 
 
 def test_one_row_per_record(expected, tmp_path, capsys) -> None:
@@ -133,98 +153,101 @@ def test_one_row_per_record(expected, tmp_path, capsys) -> None:
     (tmp_path / "in.txt").write_bytes(FILES["in.txt"](texts))
     least = float(np.quantile(predictions.scores[:, 0], 0.1))
     out = tmp_path / "out.csv"
-    asked = model, tmp_path / "in.txt", "--top-k=3", f"--min-score={least}"
-    found = predict_answers(*asked)
+    arguments = [model, tmp_path / "in.txt", "--top-k=3", f"--min-score={least}"]
+    answers = predict_answers(*arguments)
     kept = predictions.scores >= np.float32(least)
-    ids = [label for each in list_label_values(found) for label in each]
+    ids = []
+    for row in list_label_values(answers):
+        ids += row
     assert ids == predictions.ids[kept].tolist()
-    given = *asked, f"--output={out}"
-    run(*given)
-    without = sum(not entry["labels"] for entry in found)
+    arguments.append(f"--output={out}")
+    run(*arguments)
+    without = sum(not answer["labels"] for answer in answers)
     assert f"no label of {without} of {len(texts)} instances is kept" in capsys.readouterr().err
     assert [int(row["id"]) for row in read_records(out)] == ids
-    run(*given, "--joined= | ")
-    # by which spreadsheets know UTF-8; the other CSV is for programs
+    run(*arguments, "--joined= | ")
+    # spreadsheets recognize UTF-8 by this mark; the other CSV is for programs
     assert out.read_bytes().startswith(b"\xef\xbb\xbfinstance,labels,scores\n")
-    joined = (
-        [" | ".join(map(str, each)) for each in list_label_values(found, key)]
-        for key in ("name", "score")
-    )
-    theirs = zip(map(str, range(1, len(texts) + 1)), *joined, strict=True)
-    assert [tuple(row.values()) for row in read_records(out)] == [*theirs]
-    assert "has it in its name" in run(*given, "--joined=top", status=2)
+    theirs = []
+    for number, answer in enumerate(answers, 1):
+        names = " | ".join(label["name"] for label in answer["labels"])
+        scores = " | ".join(str(label["score"]) for label in answer["labels"])
+        theirs.append((str(number), names, scores))
+    assert [tuple(row.values()) for row in read_records(out)] == theirs
+    assert "has it in its name" in run(*arguments, "--joined=top", status=2)
 
 
 @pytest.mark.parametrize("name", ["in.csv", "in.parquet"])
-def test_columns_of_the_input_are_kept(expected, table, tmp_path, name) -> None:
+def test_columns_of_the_input_are_kept(expected, write_columns, tmp_path, name) -> None:
     model, texts, predictions = expected
     years = [-year for year in range(len(texts))]
     titles = [f"=title {year}" for year in years]
-    # an apostrophe, since it would be a formula
-    theirs = [
-        (f"'{title}", str(year), text)
-        for title, year, text in zip(titles, years, texts, strict=True)
-    ]
-    file = table(name, text=texts, title=titles, year=years)
+    theirs = []
+    for title, year, text in zip(titles, years, texts, strict=True):
+        # titles would be formulas without the apostrophe
+        theirs.append((f"'{title}", str(year), text))
+    file = write_columns(name, {"text": texts, "title": titles, "year": years})
     out = tmp_path / "out.csv"
-    given = file, "--top-k=2", "--keep=title", "--keep=year", "--keep=text", f"--output={out}"
-    for times, options in ((2, []), (1, ["--joined= | "])):
-        run(model, *given, *options)
-        rows = read_records(out)
-        assert [tuple(row.values())[1:4] for row in rows] == [
-            each for each in theirs for _ in range(times)
-        ]
+    keep = ["--keep=title", "--keep=year", "--keep=text"]
+    arguments = [model, file, "--top-k=2", *keep, f"--output={out}"]
+    run(*arguments)
+    ours = [tuple(row.values())[1:4] for row in read_records(out)]
+    assert ours[::2] == ours[1::2] == theirs
+    run(*arguments, "--joined= | ")
+    rows = read_records(out)
+    assert [tuple(row.values())[1:4] for row in rows] == theirs
     assert list(rows[0]) == ["instance", "title", "year", "text", "labels", "scores"]
-    # it is a file of records again
-    assert (
-        list_label_values(predict_answers(model, out, "--top-k=2"))
-        == predictions.ids[:, :2].tolist()
-    )
+    # the output can be predicted again
+    answers = predict_answers(model, out, "--top-k=2")
+    assert list_label_values(answers) == predictions.ids[:, :2].tolist()
 
 
 @pytest.mark.parametrize("options", [[], ["--joined= | "]])
-def test_tsv_has_the_columns_of_csv(expected, table, tmp_path, options) -> None:
+def test_tsv_has_the_columns_of_csv(expected, write_columns, tmp_path, options) -> None:
     model, texts, _ = expected
-    file = table("in.csv", text=texts[:3], title=["a\tb", 'say "c"', "=d\ne"])
+    columns = {"text": texts[:3], "title": ["a\tb", 'say "c"', "=d\ne"]}
+    file = write_columns("in.csv", columns)
     for name in ("out.csv", "out.tsv"):
         run(model, file, "--keep=title", f"--output={tmp_path}/{name}", *options)
     with open(tmp_path / "out.tsv", encoding="utf-8-sig", newline="") as tsv:
-        assert [*csv.DictReader(tsv, delimiter="\t")] == read_records(tmp_path / "out.csv")
+        rows = list(csv.DictReader(tsv, delimiter="\t"))
+    assert rows == read_records(tmp_path / "out.csv")
 
 
 @pytest.mark.parametrize("second", [{"text": None}, {"more": 1}])
 def test_a_key_that_a_record_lacks_is_null(expected, tmp_path, second) -> None:
     model, texts, _ = expected
-    (tmp_path / "in.jsonl").write_text(
-        f"{json.dumps({'text': texts[0]})}\n\n{json.dumps(second)}\n\n"
-    )
-    assert predict_answers(model, tmp_path / "in.jsonl") == predict_answers(
-        model, f"--text={texts[0]}", "--text="
-    )
+    first = {"text": texts[0]}
+    (tmp_path / "in.jsonl").write_text(f"{json.dumps(first)}\n\n{json.dumps(second)}\n\n")
+    ours = predict_answers(model, tmp_path / "in.jsonl")
+    theirs = predict_answers(model, f"--text={texts[0]}", "--text=")
+    assert ours == theirs
 
 
 def test_texts_without_a_known_word_are_counted(expected, capsys) -> None:
-    run(expected[0], "--text=zzz", "--text=wordless", f"--text={expected[1][0]}")
-    said = capsys.readouterr().err
-    assert (
-        said
-        == "ovaflow: 2 of 3 texts have no word that the model knows: what is predicted fits any text\n"
+    model, texts, _ = expected
+    run(model, "--text=zzz", "--text=wordless", f"--text={texts[0]}")
+    assert capsys.readouterr().err == (
+        "ovaflow: 2 of 3 texts have no word that the model knows: what is predicted fits any text\n"
     )
-    run(expected[0], f"--text={expected[1][0]}")
+    run(model, f"--text={texts[0]}")
     assert capsys.readouterr().err == ""
 
 
 def test_columns_are_those_of_the_training_data(grow_trees, tmp_path) -> None:
     train = tmp_path / "train.csv"
     write_table(train, 20, columns=("title", "subjects"))
-    write_records(
-        train, [{"record": f"r{i}"} | record for i, record in enumerate(read_records(train))]
-    )
+    records = []
+    for number, record in enumerate(read_records(train)):
+        records.append({"record": f"r{number}"} | record)
+    write_records(train, records)
     columns = "--text-column=title", "--labels-column=subjects", "--label-separator=|"
     model = grow_trees("--format=csv", f"--train={train}", *columns, "--id-column=record")
     (tmp_path / "new.csv").write_text("id,title\na,word00\n")
-    for file, theirs in ((train, [f"r{i}" for i in range(20)]), (tmp_path / "new.csv", ["a"])):
-        assert [entry["id"] for entry in predict_answers(model, file)] == theirs
+    answers = predict_answers(model, train)
+    assert [answer["id"] for answer in answers] == [record["record"] for record in records]
+    [answer] = predict_answers(model, tmp_path / "new.csv")
+    assert answer["id"] == "a"
     assert "no column 'text'" in run(model, train, "--text-column=text", status=2)
 
 
@@ -233,16 +256,13 @@ def test_columns_with_weights_are_named_where_a_plain_text_is_given(
 ) -> None:
     train = tmp_path / "train.csv"
     new = tmp_path / "new.jsonl"
-    train.write_text(
-        "title,body,labels\n" + "".join(f"a{i % 3} b,c{i % 3},l{i % 3}\n" for i in range(30))
-    )
+    rows = ["a0 b,c0,l0", "a1 b,c1,l1", "a2 b,c2,l2"] * 10
+    train.write_text("\n".join(["title,body,labels", *rows]) + "\n")
     weights = "--text-column=title,body", "--column-weights=2", "--column-weights=1"
     model = grow_trees("--format=csv", f"--train={train}", *weights)
     run(model, "--text=a1 b c1")
-    assert (
-        "weighs the columns title, body: all words of a plain text count as those of title"
-        in capsys.readouterr().err
-    )
+    remark = "weighs the columns title, body: all words of a plain text count as those of title"
+    assert remark in capsys.readouterr().err
     columns = {"body": "c1", "title": "a1 b"}
     new.write_text(json.dumps(columns) + "\n")
     run(model, new, "--top-k=1")
@@ -301,10 +321,10 @@ def test_bad_input_is_named_with_its_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_bytes(content)
-    given = expected[0], name, *options.split()
+    model, _, _ = expected
     for output in (["--output=out.jsonl"], []):
-        said = run(*given[:2], *output, *given[2:], status=2)
-        (error,) = (line for line in said.splitlines() if line.startswith("ovaflow: error"))
+        said = run(model, name, *output, *options.split(), status=2)
+        [error] = [line for line in said.splitlines() if line.startswith("ovaflow: error")]
         assert complaint in error
     assert [path.name for path in tmp_path.iterdir()] == [name]
     # no record is answered before a column is missed
@@ -355,42 +375,52 @@ def test_what_does_not_go_together(tiny_models, monkeypatch, arguments, complain
 
 
 def test_files_of_features(grow_trees, tmp_path) -> None:
-    """svmlight counts features as the model's data did, XMC text from 0."""
-    train, other, xmc = (tmp_path / name for name in ("train.svm", "from-0.svm", "in.xmc"))
+    """Features of svmlight are counted from 1, as in the model's data, those of XMC text from 0."""
+    train = tmp_path / "train.svm"
+    other = tmp_path / "from-0.svm"
+    xmc = tmp_path / "in.xmc"
     train.write_text("0 1:1 3:2\n1 2:1\n0,1 1:2 2:4\n1 2:3\n")
     other.write_text("0 0:1 2:2\n1 1:1\n0,1 0:2 1:4\n1 1:3\n")
     xmc.write_text("4 3 2\n" + other.read_text())
     model = grow_trees("--format=svmlight", f"--train={train}", f"--test={train}")
     theirs = predict_test_set(Predictor.open(model).model, open_dataset(tmp_path / "dataset.h5"), 1)
     for file, *options in ([train], [other, "--first-feature=0"], [xmc, "--format=xmc-text"]):
-        check(predict_answers(model, file, "--top-k=1", *options), theirs, model)
+        assert_same(predict_answers(model, file, "--top-k=1", *options), theirs, model)
     said = "from-0.svm, line 1: feature id out of range in '0:1', ids run from 1 to 3"
     assert said in run(model, other, status=2)
     said = "was trained on features, so it cannot read texts; give it features"
     assert said in run(model, "--text=word", status=2)
 
 
-def test_formats_by_name():
-    def model_of(**source):
-        return SimpleNamespace(transform={"token_pattern": "", "source": source})
+def make_model_of_texts(**source: Any) -> SimpleNamespace:
+    """Make a model of texts from a source."""
+    return SimpleNamespace(transform={"token_pattern": "", "source": source})
 
-    alone = {
-        "a.jsonl.gz": "jsonl",
-        "b.CSV": "csv",
-        "c.svm.xz": "svmlight",
-        "d.txt": "lines",
-        "-": "lines",
-    }
-    lines = {"format": "text-tsv", "files": {"train": {"name": "a.tsv.gz, b.tsv.gz"}}}
-    table = {"format": "csv", "files": {"train": {"name": "a.csv"}}}
-    for model, formats in (
-        (model_of(), alone | {"e": "lines"}),
-        (SimpleNamespace(transform={}), {"-": "svmlight"}),
-        # names that end as those of the model's data, and tables with tabs
-        (model_of(**lines), {"new.tsv": "text-tsv", "new.txt": "lines", "new.csv": "csv"}),
-        (model_of(**table), {"new.tsv": "csv", "new.txt": "lines"}),
-    ):
-        assert {name: choose_format(model, name) for name in formats} == formats
+
+OF_LINES = make_model_of_texts(format="text-tsv", files={"train": {"name": "a.tsv.gz, b.tsv.gz"}})
+OF_TABLE = make_model_of_texts(format="csv", files={"train": {"name": "a.csv"}})
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "theirs"),
+    [
+        (make_model_of_texts(), "a.jsonl.gz", "jsonl"),
+        (make_model_of_texts(), "b.CSV", "csv"),
+        (make_model_of_texts(), "c.svm.xz", "svmlight"),
+        (make_model_of_texts(), "d.txt", "lines"),
+        (make_model_of_texts(), "-", "lines"),
+        (make_model_of_texts(), "e", "lines"),
+        (SimpleNamespace(transform={}), "-", "svmlight"),
+        # names with the ending of the model's data, and tables with tabs
+        (OF_LINES, "new.tsv", "text-tsv"),
+        (OF_LINES, "new.txt", "lines"),
+        (OF_LINES, "new.csv", "csv"),
+        (OF_TABLE, "new.tsv", "csv"),
+        (OF_TABLE, "new.txt", "lines"),
+    ],
+)
+def test_formats_by_name(model, name, theirs) -> None:
+    assert choose_format(model, name) == theirs
 
 
 def test_a_pipe_is_answered_line_by_line(expected) -> None:
@@ -414,14 +444,12 @@ def test_a_pipe_is_answered_line_by_line(expected) -> None:
 
 def test_named_pipes_are_read(expected, tmp_path) -> None:
     model, texts, predictions = expected
-    os.mkfifo(tmp_path / "pipe")
-    threading.Thread(
-        target=(tmp_path / "pipe").write_text, args=["\n".join(texts)], daemon=True
-    ).start()
-    assert (
-        list_label_values(predict_answers(model, tmp_path / "pipe", "--top-k=3"))
-        == predictions.ids.tolist()
-    )
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=["\n".join(texts)], daemon=True)
+    writer.start()
+    answers = predict_answers(model, pipe, "--top-k=3")
+    assert list_label_values(answers) == predictions.ids.tolist()
 
 
 def test_a_reader_that_has_enough_is_no_error(expected, tmp_path) -> None:

@@ -1,4 +1,4 @@
-"""What a second stage is worth, and where it is not used, as the page shows them."""
+"""Quality with a second stage, and the reason why one is not used, as the page shows them."""
 
 import re
 import shutil
@@ -13,26 +13,32 @@ from sklearn.metrics import f1_score
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import second_stage
-from ovaflow.report.gather import gather_results
+from ovaflow.report.gather import DatasetResults, gather_results
 from ovaflow.report.page import render_page
+from ovaflow.report.tables import Table
 from ovaflow.reranking.answer_length import count_fitting_labels
+from ovaflow.reranking.reranked_model import Ranking
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.storage.texts import write_json
 
 
 @pytest.fixture(scope="module")
-def results(finished):
-    """Of a run with a second stage and of trees without one."""
-    return gather_results([finished.path / name for name in ("msi", "forest")])[0]
+def results(finished) -> DatasetResults:
+    """A run with a second stage, and a run of trees without one."""
+    return gather_results([finished.path / "msi", finished.path / "forest"])[0]
 
 
 @pytest.fixture(scope="module")
-def ranking(finished):
+def ranking(finished) -> Ranking:
     return Predictions.open(finished["predictions"]).ranking
 
 
-def figures(table):
-    return [[cell.value for cell in row.cells] for row in table.rows]
+def list_values(table: Table) -> list[list]:
+    """List the figures of a table, row by row."""
+    rows = []
+    for row in table.rows:
+        rows.append([cell.value for cell in row.cells])
+    return rows
 
 
 def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(
@@ -40,7 +46,7 @@ def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(
 ) -> None:
     content = second_stage.show_second_stage("tiny", results)
     metrics = results.runs[0].metrics["first_stage"]
-    by_score, by_probability, fit = figures(content["quality"])
+    by_score, by_probability, fit = list_values(content["quality"])
     assert by_score[:4] == [metrics[name] for name in ("P@1", "P@3", "P@5", "nDCG@5")]
     Y = open_dataset(finished["dataset"]).test.Y.to_scipy().toarray() > 0
     hits = np.take_along_axis(Y, ranking.ids[:, :5], axis=1)
@@ -52,7 +58,7 @@ def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(
     assert fit[4] == pytest.approx(f1_score(Y, answers, average="samples", zero_division=0))
     assert fit[7] == pytest.approx(amounts.mean())
     lost = Reranker.open_header(finished["reranker"]).parameters["check"]["lost"]
-    assert figures(content["evidence"]) == [[lost[kind.name]] for kind in PLAIN_KINDS]
+    assert list_values(content["evidence"]) == [[lost[kind.name]] for kind in PLAIN_KINDS]
 
 
 def test_labels_for_macro_f1_have_a_row_of_their_own(finished, ranking, tmp_path) -> None:
@@ -60,14 +66,14 @@ def test_labels_for_macro_f1_have_a_row_of_their_own(finished, ranking, tmp_path
     replace(Predictions.open(folder["predictions"]), ids=ranking.first_ids[:, :5]).write(
         folder["predictions"]
     )
-    table = second_stage.show_second_stage("tiny", gather_results([folder.path / "msi"])[0])[
-        "quality"
-    ]
+    (results,) = gather_results([folder.path / "msi"])
+    table = second_stage.show_second_stage("tiny", results)["quality"]
     ways = ["by score alone", "for macro-F1, first 5", "by probability, first 5", "labels that fit"]
     assert [row.hint for row in table.rows] == ways
-    _, chosen, by_probability, _ = figures(table)
-    shown = [value is not None for value in chosen + by_probability]
-    assert shown == [True] * 4 + [False] * 8 + [True] * 4
+    _, chosen, by_probability, _ = list_values(table)
+    # metrics of ranked labels are known of one order, and those of answers of the other
+    assert [value is not None for value in chosen] == [True] * 4 + [False] * 4
+    assert [value is not None for value in by_probability] == [False] * 4 + [True] * 4
 
 
 def test_texts_show_the_labels_that_fit_in_percent_and_what_was_missed(
@@ -77,9 +83,8 @@ def test_texts_show_the_labels_that_fit_in_percent_and_what_was_missed(
     for example in results.examples["texts"]:
         amount = count_fitting_labels(ranking.probabilities[[example.row]])[0]
         fit = ranking.ids[example.row, :amount]
-        assert [label.value for label in example.predicted] == ranking.probabilities[
-            example.row, :amount
-        ].tolist()[:5]
+        probabilities = ranking.probabilities[example.row, :amount]
+        assert [label.value for label in example.predicted] == probabilities.tolist()[:5]
         assert [label.hit for label in example.predicted] == Y[example.row, fit].tolist()[:5]
         missed = Y[example.row].sum() - Y[example.row, fit].sum()
         assert len(example.missed) + example.more == missed
@@ -92,12 +97,11 @@ def test_what_can_be_assigned_is_shown_for_all_runs_side_by_side(results) -> Non
     table = second_stage.make_assignment_table(results.runs)
     assert [row.name for row in table.rows] == ["50 %", "70 %", "80 %", "90 %"]
     assert {column.group for column in table.columns} == {run.name}
-    measured = {row["probability"]: row for row in run.reliability["automatic"]}
-    theirs = [
-        [measured[level][name] for name in ("precision", "recall", "instances")]
-        for level in (0.5, 0.7, 0.8, 0.9)
-    ]
-    assert figures(table) == theirs
+    theirs = []
+    for row in run.reliability["automatic"]:
+        if row["probability"] in (0.5, 0.7, 0.8, 0.9):
+            theirs.append([row["precision"], row["recall"], row["instances"]])
+    assert list_values(table) == theirs
     assert second_stage.make_assignment_table(results.runs[1:]) is None
 
 
@@ -107,9 +111,10 @@ def test_the_page_says_why_a_second_stage_is_not_used(runs, tmp_path) -> None:
     assert remedy in render_page(gather_results([run]))
     unused = {"reranker": "one", "fitted": {"unused": "<b> was held out", "fraction": 0.2}}
     write_json(run / "reliability.json", "reliability", unused)
-    # of an earlier run, which had one
+    # the file is of an earlier run, which had a second stage
     assert 'id="mine.second-stage"' not in render_page(gather_results([run]))
-    predictions = Predictions.open(path := run / "predictions.h5")
+    path = run / "predictions.h5"
+    predictions = Predictions.open(path)
     replace(predictions, inputs=predictions.inputs | {"reranker": "one"}).write(path)
     page = render_page(gather_results([run]))
     assert "The second stage of <bdi>msi</bdi> is not used: &lt;b&gt; was held out." in page

@@ -1,3 +1,5 @@
+"""The sections on sweeps and choices of settings."""
+
 import numpy as np
 import pytest
 
@@ -9,9 +11,8 @@ from ovaflow.tuning.comparison import COMPARED_METRICS, Trial, decide
 
 
 def test_seeds_are_shown_with_mean_and_standard_deviation(runs) -> None:
-    (results,) = gather_results(
-        runs, sweeps={"trees": [run.name for run in runs], "elsewhere": ["other"]}
-    )
+    members = {"trees": [run.name for run in runs], "elsewhere": ["other"]}
+    (results,) = gather_results(runs, sweeps=members)
     for seed, run in zip((7, 2), results.runs, strict=True):
         vars(run)["settings"] = {"seed": str(seed)}
     (sweep,) = show_sweeps("trees", results)
@@ -20,14 +21,19 @@ def test_seeds_are_shown_with_mean_and_standard_deviation(runs) -> None:
     assert [row.name for row in sweep["table"].rows] == ["2", "7", "mean", "standard deviation"]
     ours = [row.cells[0].value for row in sweep["table"].rows]
     assert ours == pytest.approx([*theirs[::-1], np.mean(theirs), np.std(theirs, ddof=1)])
-    assert not any(cell.best for row in sweep["table"].rows for cell in row.cells)
+    for row in sweep["table"].rows:
+        assert not any(cell.best for cell in row.cells)
+
+
+def make_trial(gain: float) -> Trial:
+    """Make a trial with two instances, whose metrics are ``gain``."""
+    gains = np.array([0.1, 0.2]) + gain
+    return Trial(gains, np.ones(2), dict.fromkeys(COMPARED_METRICS, gain), 1.0)
 
 
 def test_a_choice_is_shown_with_its_check(runs) -> None:
-    low, high = (
-        Trial(np.array([0.1, 0.2]) + gain, np.ones(2), dict.fromkeys(COMPARED_METRICS, gain), 1.0)
-        for gain in (0, 0.5)
-    )
+    low = make_trial(0)
+    high = make_trial(0.5)
     trials = {1.0: [low], 0.3: [high]}
     with_all = {1.0: low, 0.3: high}
     # in the folder of the dataset, which other tests share
