@@ -126,7 +126,7 @@ class Answer(BaseModel):
         return self.model_dump(exclude_unset=True)
 
 
-def _round_share(share: np.float64) -> float | None:
+def _round_share(share: np.float64 | np.ndarray) -> float | None:
     """Round a share to four digits; None if it is not a number, as the precision of no labels."""
     if np.isnan(share):
         return None

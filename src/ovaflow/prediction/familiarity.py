@@ -178,6 +178,8 @@ def remark_on_words(texts: int, share: float | None, usual_share: float | None) 
 
     Parameters are those of :func:`has_many_unknown_words`.
     """
+    if share is None or usual_share is None:
+        return ""
     if not has_many_unknown_words(texts, share, usual_share):
         return ""
     return (

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import IO
 
 from ovaflow.console.errors import InputError
 from ovaflow.storage.opening import open_regular
@@ -52,7 +52,7 @@ def _add(pack: zipfile.ZipFile, name: str, content: Path | bytes) -> str:
             return _copy(source, target)
 
 
-def _copy(source: BinaryIO, target: BinaryIO) -> str:
+def _copy(source: IO[bytes], target: IO[bytes]) -> str:
     """Copy a file, and return its SHA-256."""
     digest = hashlib.sha256()
     while block := source.read(_BLOCK_BYTES):

@@ -322,9 +322,12 @@ class Predictor:
         unscaled = settings.get("unscaled", False)
         n = matrix.n_rows
         columns = self.transform.columns if self.takes_text else None
-        further = columns and columns.transform([()] * n, n)
+        column_features = None
+        if columns:
+            column_features = columns.transform([()] * n, n)
         return self.model.with_tokens(
-            make_model_features(matrix, normalize, self.model.bias, unscaled, further)[0], tokens
+            make_model_features(matrix, normalize, self.model.bias, unscaled, column_features)[0],
+            tokens,
         )
 
     def in_language(self, language: str) -> Self:

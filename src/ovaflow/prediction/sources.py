@@ -300,7 +300,7 @@ def _read_batches_of_texts(source: PredictionInput, predictor: Predictor) -> Ite
         names = [instance.record_id for instance in instances]
         kept = [instance.kept_texts for instance in instances]
         if has_vectors:
-            X = transform_vectors(predictor, texts, source.files[0].name)
+            X = transform_vectors(predictor, texts, str(source.files[0].name))
             yield RecordBatch(FeaturesAndFamiliarity(X), names, texts=None, kept=kept)
             continue
         read = predictor.read_texts(texts, [instance.feature_values for instance in instances])

@@ -31,8 +31,10 @@ def count_test_texts(dataset: Dataset, predictor: Predictor) -> dict[str, Any]:
     """Count words and languages of the test texts, for metrics.json; empty for features."""
     if not predictor.takes_text:
         return {}
-    texts = dataset.test_texts(evenly_spaced_numbers(dataset.test.X.n_rows, _MAX_TEXTS))
-    familiarity = predictor.read_texts(texts).familiarity
+    rows = evenly_spaced_numbers(dataset.test.X.n_rows, _MAX_TEXTS).tolist()
+    familiarity = predictor.read_texts(dataset.test_texts(rows)).familiarity
+    # texts have a familiarity
+    assert familiarity is not None
     count = familiarity.word_count
     languages = Counter(language for language in familiarity.languages if language)
     return {"words": count.words, "unknown_words": count.unknown, "languages": dict(languages)}

@@ -279,8 +279,9 @@ def _make_cells(column: Column, items: Sequence[Any]) -> list[Cell]:
             cells.append(Cell(text))
             continue
         bounds = column.bounds(item)
-        if sampled[number] is not None:
-            bounds = interval(sampled[number])
+        samples = sampled[number]
+        if samples is not None:
+            bounds = interval(samples)
         cells.append(Cell(text, values[number], best=number in marked, interval=bounds))
     return cells
 
@@ -322,13 +323,16 @@ def find_as_good_as_best(values: Sequence[Any], sampled: Sequence[np.ndarray | N
 
     Parameters are those of :func:`find_surely_best`; values without samples do not count.
     """
-    with_samples = [index for index, samples in enumerate(sampled) if samples is not None]
+    with_samples = {}
+    for index, samples in enumerate(sampled):
+        if samples is not None:
+            with_samples[index] = samples
     if not with_samples:
         return []
     best = max(with_samples, key=lambda index: values[index])
     as_good = []
-    for index in with_samples:
-        if index == best or may_be_chance(sampled[best], sampled[index]):
+    for index, samples in with_samples.items():
+        if index == best or may_be_chance(with_samples[best], samples):
             as_good.append(index)
     return as_good
 
