@@ -95,7 +95,7 @@ def parse_vector(content: Any) -> np.ndarray:
     """Parse the numbers of a list, or of a list written as JSON: float32 (d,)."""
     try:
         numbers = json.loads(content) if isinstance(content, str) else content
-        vector = np.asarray(numbers, np.float32)
+        vector: np.ndarray = np.asarray(numbers, np.float32)
     except (TypeError, ValueError):
         vector = np.empty(0)
     if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all():

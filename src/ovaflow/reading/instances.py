@@ -126,10 +126,10 @@ class IdentifiedNames:
 class RecordCells(NamedTuple):
     """The cells of a record by their purpose."""
 
-    texts: list
-    labels: list
-    kept: list
-    features: list
+    texts: Sequence[Any]
+    labels: Sequence[Any]
+    kept: Sequence[Any]
+    features: list[Any]
     group: Any
     time: Any
     weight: Any
@@ -244,7 +244,7 @@ class Reading:
         """The columns to read a table for."""
         return WantedColumns(self.required, self.optional, self.remedy)
 
-    def divide_fields(self, fields: list) -> RecordCells:
+    def divide_fields(self, fields: Sequence[Any]) -> RecordCells:
         """Divide the contents of the columns ``required`` and ``optional``, in their order."""
         further = iter(fields[self._end_of_kept :])
         features = [next(further) for _ in self.feature_columns]
@@ -266,7 +266,7 @@ class Reading:
 
     def make_instance(
         self,
-        fields: list,
+        fields: Sequence[Any],
         path: StrPath,
         line: int | None = None,
         row: int | None = None,
@@ -329,7 +329,7 @@ class Reading:
         fields.append(record_id)
         return self.make_instance(fields, path, line, location=location)
 
-    def _parse_text(self, contents: list) -> Any:
+    def _parse_text(self, contents: Sequence[Any]) -> Any:
         """Parse the text, or the vector in its place."""
         if self.vectors:
             return parse_vector(contents[0])
@@ -364,11 +364,11 @@ class Reading:
             return None
         return content
 
-    def parse_labels(self, contents: list) -> tuple[str, ...]:
+    def parse_labels(self, contents: Sequence[Any]) -> tuple[str, ...]:
         """Parse the labels of some cells, each label once."""
         if self.labels_are == LABELS_ARE_ONE_HOT and contents:
             return self._parse_one_hot(contents)
-        labels = {}
+        labels: dict[str, None] = {}
         for content in contents:
             for written in self.split_labels(content):
                 label = self._names[written]
@@ -410,7 +410,7 @@ class Reading:
         self.seen["separated"] = True
         return content.split(self.separator)
 
-    def _parse_one_hot(self, contents: list) -> tuple[str, ...]:
+    def _parse_one_hot(self, contents: Sequence[Any]) -> tuple[str, ...]:
         """Return the names of the columns, or the places in the list, that say yes."""
         if len(contents) > 1:
             truths = {}

@@ -99,9 +99,10 @@ def read_xml(file: RecordFile, reading: Reading) -> Iterator[TextInstance]:
 
 def _parse_xml(file: RecordFile) -> Iterator[Any]:
     """Yield pymarc's records of a file of MARCXML, chunk by chunk."""
-    marcxml = _import_pymarc().marcxml
+    marcxml: Any = _import_pymarc().marcxml
+    base: Any = marcxml.XmlHandler
 
-    class Handler(marcxml.XmlHandler):
+    class Handler(base):
         def endElementNS(self, name: tuple[str, str], qname: str) -> None:
             # pymarc refuses leaders of another length, and nothing depends on them
             if name[1] != "leader":

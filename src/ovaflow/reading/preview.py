@@ -52,7 +52,7 @@ class Preview:
 class _Row(NamedTuple):
     """A record before its cells are parsed: the arguments of :meth:`Reading.make_instance`."""
 
-    fields: list
+    fields: Sequence[Any]
     cells: RecordCells
     path: Path
     line: int | None
@@ -75,7 +75,7 @@ class _RowReading(Reading):
 
     def make_instance(  # type: ignore[override]
         self,
-        fields: list,
+        fields: Sequence[Any],
         path: Path,
         line: int | None = None,
         row: int | None = None,
@@ -101,7 +101,7 @@ def preview_files(paths: Sequence[StrPath], kind: Format, reading: Reading) -> P
     if not reading.vectors:
         _refuse_vectors(rows, reading)
     cells_by_row = [row.parse_labels(reading.parse_cell) for row in rows]
-    settings = {}
+    settings: dict[str, Any] = {}
     if reading.label_key is None:
         key = _find_name_key(rows, cells_by_row)
         if key is not None:

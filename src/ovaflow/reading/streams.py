@@ -195,7 +195,7 @@ class Lines:
     """
 
     def __init__(self, stream: IO, path: StrPath, encoding: str | None = None) -> None:
-        self._stream = stream
+        self._stream: Any = stream
         self._path = path
         self._has_setting = encoding is not None
         self.encoding = encoding or "utf-8"
@@ -302,7 +302,7 @@ def detect_marked_encoding(content: bytes) -> str | None:
 class _Utf8Stream:
     """A stream of text in another encoding, converted to UTF-8."""
 
-    def __init__(self, stream: IO, encoding: str, path: StrPath) -> None:
+    def __init__(self, stream: Any, encoding: str, path: StrPath) -> None:
         self._stream = stream
         self._encoding = encoding
         self._path = path

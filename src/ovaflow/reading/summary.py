@@ -69,7 +69,7 @@ def _describe_columns(preview: Preview) -> dict[str, str]:
     id_column = reading.id_column
     if id_column is None:
         id_column = next(iter({*reading.default_ids} & {*columns}), None)
-    used = [*reading.texts, *reading.labels]
+    used: list[str | None] = [*reading.texts, *reading.labels]
     used += [column.name for column in reading.feature_columns]
     used += [id_column, reading.weight_column]
     others = [repr(name) for name in columns if name not in used]

@@ -106,9 +106,9 @@ class TextColumn(Sequence):
         return len(self._rows)
 
     @overload
-    def __getitem__(self, place: slice) -> list: ...
-    @overload
     def __getitem__(self, place: int) -> Any: ...
+    @overload
+    def __getitem__(self, place: slice) -> list: ...
 
     def __getitem__(self, place: int | slice) -> Any:
         if isinstance(place, slice):

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -106,8 +107,9 @@ class Corpus:
         # near twins may be on both sides, so that figures stay comparable with published ones
         docstrings = self._source.docstrings
         if self._role == "train":
+            counts: dict[str, Any] = self.counts
             for name, figure in docstrings.counts.items():
-                self.counts[name] = figure
+                counts[name] = figure
             return docstrings.train
         return docstrings.test
 
@@ -127,9 +129,10 @@ class Corpus:
         locations = as_list(self._source.extra)
         for location, weight in zip(locations, self._source.settings.extra_weight, strict=True):
             for path in find_matching_paths(location):
-                format = guess_format(path)
-                if not holds_texts(format):
-                    format = self._source.format
+                guessed = guess_format(path)
+                format = self._source.format
+                if guessed is not None and holds_texts(guessed):
+                    format = guessed
                 for instance in self._read_file(path, format, reading):
                     yield instance._replace(weight=weight, extra=True, file=path.name)
 

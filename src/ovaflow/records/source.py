@@ -149,7 +149,7 @@ class SourceFiles:
         )
 
     def provenance(self) -> dict[str, Any]:
-        """Return the format, the identity of each file, and the settings that differ from defaults."""
+        """Return the format, the identity of each file, and settings other than defaults."""
         files = {role: _identify(self.files[role], paths) for role, paths in self.paths.items()}
         provenance: dict[str, Any] = {"format": self.format, "files": files}
         if self.format in FORMATS:
@@ -281,7 +281,7 @@ def preview_datasets(config: Any) -> dict[str, Preview]:
     previews = {}
     for name, entry in config.datasets.items():
         if holds_texts(entry.format) and _have_files(entry):
-            files = {}
+            files: dict[str, Any] = {}
             for role in (*_LABELLED_ROLES, "labels"):
                 location = getattr(entry, role)
                 if location:

@@ -1,6 +1,6 @@
 """Division of records into training, test and dev records where there is no test file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,6 @@ from ovaflow.console.errors import InputError
 from ovaflow.features.tokens import Tokens
 from ovaflow.reading.formats import FORMATS
 from ovaflow.records.collected import CollectedRecords
-from ovaflow.records.columns import TextColumn
 from ovaflow.records.drawing import (
     draw_at_random,
     draw_by_hash,
@@ -121,7 +120,7 @@ def _split_units(
     return RecordSplit(~held, held, counts)
 
 
-def _split_by_column(texts: TextColumn, column: str) -> RecordSplit:
+def _split_by_column(texts: Sequence[str], column: str) -> RecordSplit:
     """Divide records by a column of train, test and dev."""
     parts = np.array(texts, object)
     train = parts == "train"
