@@ -35,7 +35,7 @@ class Kettle(Section):
 def test_a_new_setting_is_told_in_schema_reference_and_help() -> None:
     sentence = "electric kettles: power in watts; null: 2000"
     assert Kettle.model_json_schema()["properties"]["power"]["description"] == sentence
-    assert f"| {sentence} |\n" in reference._keys(Kettle, "key")
+    assert f"| {sentence} |\n" in reference._format_fields(Kettle, "key")
     (parameter,) = setting_option(Kettle, "power")(lambda: None).__click_params__
     assert parameter.help == "Electric kettles: power in watts.  [default: 2000]"
 
