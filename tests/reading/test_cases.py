@@ -48,7 +48,7 @@ def cases():
     return {path.name[:2]: path for path in Path(folder).iterdir() if path.is_dir()}
 
 
-def found(prepared):
+def summarize_labels(prepared):
     """Labels, number of records and labels per record."""
     labels, n, positives = prepared.found
     return labels, n, round(positives / n, 1)
@@ -110,7 +110,7 @@ READ = [
 @pytest.mark.parametrize(("file", "options", "outcome"), READ)
 def test_read(read, file, options, outcome) -> None:
     prepared = read(file, *options)
-    assert found(prepared) == outcome
+    assert summarize_labels(prepared) == outcome
     if file.startswith("20"):
         assert "words for nothing" in prepared.said
 
@@ -173,7 +173,9 @@ SWALLOWED = "line 8: a quote opened here closes 2 lines later, and these lines l
     ],
 )
 def test_advice(cases, advised, file, options, advice, setting, outcome) -> None:
-    assert found(advised(cases[file[:2]] / file[3:], options, advice, setting)) == outcome
+    assert (
+        summarize_labels(advised(cases[file[:2]] / file[3:], options, advice, setting)) == outcome
+    )
 
 
 @pytest.mark.parametrize("with_names", [False, True])
@@ -189,7 +191,7 @@ def test_columns_in_another_order(cases, advised, file, order, labels, with_name
     if with_names and file == "prose":
         assert "leave out the file of label names" in read.said
     else:
-        ours, *counts = found(read)
+        ours, *counts = summarize_labels(read)
         assert (len(ours), *counts) == (8, *GENRES[1:])
         assert with_names or ours == labels
 
@@ -200,14 +202,14 @@ def test_lines_that_begin_with_an_id(cases, advised) -> None:
     read = advised(
         path, LINES, "expected labels, a tab and the text", "--label-separator= ", new=new
     )
-    assert found(read) == CODES
+    assert summarize_labels(read) == CODES
     advised(path, LINES, "cut -f 2-", "--label-separator= ", new=new)
 
 
 def test_no_header(read, cases, prepare) -> None:
     header = re.search("echo '(.*)';", read("13/noheader.csv", *SEMICOLON).said)[1]
     new = header + "\n" + (cases["13"] / "noheader.csv").read_text()
-    assert found(prepare(new, *SEMICOLON)) == GENRES
+    assert summarize_labels(prepare(new, *SEMICOLON)) == GENRES
 
 
 @pytest.mark.parametrize(

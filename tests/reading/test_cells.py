@@ -51,21 +51,23 @@ PLAIN = st.lists(
 )
 
 
-def read(cell, **settings):
+def read_labels(cell, **settings):
     return list(Reading(["text"], ["labels"], **settings).parse_labels([cell]))
 
 
-def ours_and_theirs(cell, names, **settings) -> None:
+def assert_reads_names(cell, names, **settings) -> None:
     # each once, in their order
-    assert read(cell, **settings) == list(dict.fromkeys(filter(None, map(clean_name, names))))
+    assert read_labels(cell, **settings) == list(
+        dict.fromkeys(filter(None, map(clean_name, names)))
+    )
 
 
-def array_of_postgresql(names):
+def format_postgresql_array(names):
     """As array_out of PostgreSQL writes it: what is plain has no quotes."""
-    return "{" + ",".join(map(element_of_postgresql, names)) + "}"
+    return "{" + ",".join(map(format_postgresql_element, names)) + "}"
 
 
-def element_of_postgresql(name):
+def format_postgresql_element(name):
     is_plain = re.fullmatch(r'[^{},"\\\s]+', name) and name.casefold() != "null"
     return name if is_plain else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -80,10 +82,10 @@ def test_lists_as_programs_write_them(names, separator) -> None:
         repr,
     ):
         for written in (names, [names], objects):
-            ours_and_theirs(write(written), names, separator=separator, label_key="name")
+            assert_reads_names(write(written), names, separator=separator, label_key="name")
     # what has no order, or may be without one
-    for cell in (repr(set(names)), array_of_postgresql(names)):
-        assert set(read(cell, separator=separator)) == set(map(clean_name, names)), cell
+    for cell in (repr(set(names)), format_postgresql_array(names)):
+        assert set(read_labels(cell, separator=separator)) == set(map(clean_name, names)), cell
 
 
 @given(NAMES)
@@ -92,7 +94,7 @@ def test_arrays_as_numpy_prints_them(names) -> None:
     for width in (20, 75):
         with np.printoptions(linewidth=width):
             for cell in str(array), repr(array), str(array.astype(object)):
-                ours_and_theirs(cell, array.tolist())
+                assert_reads_names(cell, array.tolist())
 
 
 def test_arrays_that_numpy_cut_off_are_refused() -> None:
@@ -104,7 +106,7 @@ def test_arrays_that_numpy_cut_off_are_refused() -> None:
         ):
             for cell in (str(array), repr(array)):
                 with pytest.raises(ValueError, match="cut off"):
-                    read(cell)
+                    read_labels(cell)
 
 
 @given(PLAIN)
@@ -115,7 +117,7 @@ def test_tags_and_lists_without_quotes(names) -> None:
         f"[{', '.join(names)}]",
         "{" + ",".join(names) + "}",
     ):
-        ours_and_theirs(cell, names)
+        assert_reads_names(cell, names)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +149,7 @@ def test_tags_and_lists_without_quotes(names) -> None:
     ],
 )
 def test_names_that_begin_like_lists(name) -> None:
-    assert read(name) == read(name, separator="none") == [name]
+    assert read_labels(name) == read_labels(name, separator="none") == [name]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +199,7 @@ def test_names_that_begin_like_lists(name) -> None:
     }.items(),
 )
 def test_lists_that_are_written_in_some_way(cell, labels) -> None:
-    assert read(cell) == labels.split()
+    assert read_labels(cell) == labels.split()
 
 
 @pytest.mark.parametrize(
@@ -213,7 +215,7 @@ def test_lists_that_are_written_in_some_way(cell, labels) -> None:
 )
 def test_cells_that_are_no_lists_are_refused(cell) -> None:
     with pytest.raises(ValueError, match="label"):
-        read(cell)
+        read_labels(cell)
 
 
 @given(st.text(max_size=30))
@@ -239,7 +241,7 @@ def test_clean_names(written, name) -> None:
     assert clean_name(written) == name
 
 
-def looked_at(tmp_path, cells):
+def read_table_labels(tmp_path, cells):
     """Labels of a table of some cells, after a look at it."""
     path = tmp_path / "table.csv"
     write_records(path, [{"text": "some words", "labels": cell} for cell in cells])
@@ -260,7 +262,7 @@ def looked_at(tmp_path, cells):
     }.items(),
 )
 def test_numbers(tmp_path, cells, labels) -> None:
-    assert looked_at(tmp_path, cells.split()) == [(label,) for label in labels.split()]
+    assert read_table_labels(tmp_path, cells.split()) == [(label,) for label in labels.split()]
 
 
 @settings(max_examples=8)
@@ -282,7 +284,7 @@ def test_one_hot_prints(tmp_path_factory, rows) -> None:
             map(json.dumps, lists),
             commas,
         ):
-            assert looked_at(tmp_path_factory.mktemp("one-hot"), cells) == theirs
+            assert read_table_labels(tmp_path_factory.mktemp("one-hot"), cells) == theirs
 
 
 @pytest.mark.parametrize(

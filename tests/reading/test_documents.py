@@ -21,11 +21,11 @@ UMLAUTS = "Straße – „Köln“, 5 €"
 PAGES = "A dragon for begin-\nners: größer", "the second page"
 
 
-def text_of(kind, content, most=1000):
+def read_text(kind, content, most=1000):
     return read_document(kind, content, most).text
 
 
-def why(kind, content):
+def find_reason(kind, content):
     with pytest.raises(UnreadableDocument) as error:
         read_document(kind, content, 1000)
     return error.value.code
@@ -35,12 +35,12 @@ def why(kind, content):
     "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "windows-1252"]
 )
 def test_text_in_any_usual_encoding(encoding) -> None:
-    assert text_of(".txt", UMLAUTS.encode(encoding)) == UMLAUTS
+    assert read_text(".txt", UMLAUTS.encode(encoding)) == UMLAUTS
 
 
 def test_what_is_no_western_text_is_refused() -> None:
-    assert why(".txt", "Привет мир, как дела".encode("windows-1251")) == "encoding"
-    assert why(".txt", b"MZ\0\0\1 binary") == "damaged"
+    assert find_reason(".txt", "Привет мир, как дела".encode("windows-1251")) == "encoding"
+    assert find_reason(".txt", b"MZ\0\0\1 binary") == "damaged"
 
 
 def test_text_is_clean_and_no_longer_than_allowed() -> None:
@@ -51,7 +51,7 @@ def test_text_is_clean_and_no_longer_than_allowed() -> None:
 
 def test_html_is_read_as_in_training() -> None:
     html = "<!doctype html><style>p {}</style><p>Hy<b>phen</b>s &amp;\n<p>a <i>dragon</i><script>a<b</script>\n"
-    ours = text_of(".html", html.encode())
+    ours = read_text(".html", html.encode())
     assert ours == "Hyphens &\na dragon"
     assert ours.split() == remove_markup(html).split()
     soup = BeautifulSoup(html, "html.parser")
@@ -66,7 +66,7 @@ def test_html_says_its_encoding(said) -> None:
     word = "дракон" if said == "windows-1251" else "„Köln“"
     page = f'<meta http-equiv="Content-Type" content="text/html; charset={said}"><p>{word}'
     written = "windows-1252" if said == "iso-8859-1" else said
-    assert text_of(".htm", page.encode(written)) == word
+    assert read_text(".htm", page.encode(written)) == word
 
 
 def test_pages_of_a_pdf() -> None:
@@ -79,15 +79,15 @@ def test_pages_of_a_pdf() -> None:
         2,
     )
     assert read_document(".pdf", pdf, 10) == ("A dragon f", True, 2, 1)
-    assert text_of(".pdf", make_locked_pdf(pdf, "")) == text_of(".pdf", pdf)
+    assert read_text(".pdf", make_locked_pdf(pdf, "")) == read_text(".pdf", pdf)
 
 
 def test_pdfs_without_a_text() -> None:
     pdf = make_pdf(*PAGES)
-    assert why(".pdf", make_pdf("")) == "no_text"
-    assert why(".pdf", make_locked_pdf(pdf, "secret")) == "locked"
+    assert find_reason(".pdf", make_pdf("")) == "no_text"
+    assert find_reason(".pdf", make_locked_pdf(pdf, "secret")) == "locked"
     for broken in (pdf[: len(pdf) // 2], b"%PDF-1.7\n", make_circular_pdf(pdf), b""):
-        assert why(".pdf", broken) == "damaged"
+        assert find_reason(".pdf", broken) == "damaged"
 
 
 @pytest.mark.long

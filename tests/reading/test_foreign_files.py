@@ -27,25 +27,25 @@ FRAME = pandas.DataFrame(ROWS, columns=["text", "labels"])
 READ = ["bird", "cat", "dog", "pet"], 12, 16
 
 
-def sqlite(path) -> None:
+def write_sqlite(path) -> None:
     with sqlite3.connect(path) as connection:
         FRAME.to_sql("records", connection, index=False)
     connection.close()
 
 
-def packed(write, *arguments, **options):
+def write_to_bytes(write, *arguments, **options):
     buffer = io.BytesIO()
     write(buffer, *arguments, **options)
     return buffer.getvalue()
 
 
-def archived(method):
-    return packed(
+def make_archive(method):
+    return write_to_bytes(
         FRAME.to_csv, index=False, compression={"method": method, "archive_name": "records.csv"}
     )
 
 
-def arff():
+def make_arff():
     rows = FRAME.to_csv(
         quotechar="'", escapechar="\\", doublequote=False, header=False, index=False, quoting=1
     )
@@ -53,7 +53,7 @@ def arff():
     return f"{head}{rows}".replace("\n", "\r\n")
 
 
-def ris():
+def make_ris():
     lines = []
     for text, labels in ROWS:
         lines += [
@@ -67,13 +67,13 @@ def ris():
 
 
 FILES = {
-    "zip": archived("zip"),
-    "tar": archived("tar"),
-    "arff": arff().encode(),
-    "ris": ris().encode(),
+    "zip": make_archive("zip"),
+    "tar": make_archive("tar"),
+    "arff": make_arff().encode(),
+    "ris": make_ris().encode(),
     "json": FRAME.to_json(orient="records").encode(),
     "pkl": pickle.dumps(FRAME),
-    "feather": packed(FRAME.to_feather),
+    "feather": write_to_bytes(FRAME.to_feather),
 }
 MADE = {
     "zip": "records.csv",
@@ -104,7 +104,7 @@ def refused():
 @pytest.mark.parametrize("kind", MADE)
 def test_the_advice_is_followed(refused, prepare, kind) -> None:
     old = Path(f"old.{kind}")
-    sqlite(old) if kind == "db" else old.write_bytes(FILES[kind])
+    write_sqlite(old) if kind == "db" else old.write_bytes(FILES[kind])
     message = refused("train", old)
     assert message.startswith(f"ovaflow: error: {old}: .{kind} files are not read; ")
     command = re.search(r"(?<=: )(python3|tar) .*", message)[0]
@@ -133,7 +133,7 @@ CONTENTS = {
     "xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), "save it as .xlsx"),
     "bib": (b"\xef\xbb\xbf\n@Article{key,\n title = {Bees}\n}\n", "Zotero"),
     "parquet": (FRAME.to_parquet(), "set format: parquet"),
-    "npz": (packed(np.savez, a=np.ones(2)), "set format: npz"),
+    "npz": (write_to_bytes(np.savez, a=np.ones(2)), "set format: npz"),
     "7z": (b"7z\xbc\xaf\x27\x1c" + bytes(50), "7z x"),
 }
 
@@ -148,7 +148,7 @@ def test_the_content_tells(prepare, kind, format) -> None:
 
 
 def test_a_database_is_told_by_its_content(tmp_path, refused) -> None:
-    sqlite(tmp_path / "a.csv")
+    write_sqlite(tmp_path / "a.csv")
     message = refused("train", tmp_path / "a.csv", "--dry-run")
     assert "is a database of SQLite, not text; write a table" in message
 

@@ -14,7 +14,7 @@ from ovaflow.reading.instances import Reading
 from ovaflow.reading.streams import RecordFile
 
 
-def read(path, kind):
+def read_instances(path, kind):
     columns = FORMATS[kind].columns
     texts, labels = (columns.get(f"{name}_column", name).split(",") for name in ("text", "labels"))
     return list(FORMATS[kind].read(RecordFile(path), Reading(texts, labels, separator="|")))
@@ -25,7 +25,7 @@ def read(path, kind):
 def test_the_same_records_from_each_format(tmp_path, kind, pack) -> None:
     path = tmp_path / "file.data"
     path.write_bytes(pack(FILE_CONTENTS[kind]))
-    ours = [(each.id, each.text, list(each.labels)) for each in read(path, kind)]
+    ours = [(each.id, each.text, list(each.labels)) for each in read_instances(path, kind)]
     assert ours == [(id * FORMATS[kind].has_columns, text, labels) for id, text, labels in RECORDS]
 
 
@@ -51,7 +51,7 @@ def test_endings_tell_the_format(kind) -> None:
 )
 def test_lines_of_fasttext(tmp_path, line, text, labels) -> None:
     (tmp_path / "a.ft").write_text(f"\n{line}", encoding="utf-8", newline="")
-    [ours] = read(tmp_path / "a.ft", "fasttext")
+    [ours] = read_instances(tmp_path / "a.ft", "fasttext")
     assert (ours.text, ours.labels, ours.location) == (text, labels, "line 2")
 
 

@@ -31,7 +31,7 @@ WRITERS = {
 }
 
 
-def instances_of(path, kind, content, **settings):
+def read_instances(path, kind, content, **settings):
     path.write_bytes(content)
     reading = Reading(
         **{"texts": ["245", "246", "520", "505"], "labels": ["650", "655"]} | settings
@@ -62,7 +62,7 @@ RECORDS = [
 
 @pytest.mark.parametrize("kind", WRITERS)
 def test_fields_headings_and_ids(tmp_path, kind) -> None:
-    ours, reading = instances_of(tmp_path / "a", kind, WRITERS[kind](RECORDS))
+    ours, reading = read_instances(tmp_path / "a", kind, WRITERS[kind](RECORDS))
     # the same identifier by the same name, another one by another
     assert [(each.id, each.text, each.labels) for each in ours] == [
         (
@@ -79,7 +79,7 @@ def test_fields_headings_and_ids(tmp_path, kind) -> None:
         "Bees (other)": "other",
     }
     assert reading.counts == {"headings": 7, "headings_without_identifier": 2}
-    known, _ = instances_of(
+    known, _ = read_instances(
         tmp_path / "b", kind, WRITERS[kind](RECORDS), identified=IdentifiedNames([BEES, ""])
     )
     assert [each.labels[0] for each in known] == [BEES, BEES]
@@ -93,7 +93,7 @@ def test_subfields_are_chosen(tmp_path, kind) -> None:
         "id_column": "650$0",
         "kept_columns": ("245$c",),
     }
-    ours, _ = instances_of(tmp_path / "a", kind, WRITERS[kind](RECORDS), **chosen)
+    ours, _ = read_instances(tmp_path / "a", kind, WRITERS[kind](RECORDS), **chosen)
     assert [each.text for each in ours] == ["Bees and honey : a guide /", "Wäx"]
     assert ours[1].labels == ("Bee (insects)", "Bees", "Honey", "honeycombs", "candles")
     assert (ours[0].id, ours[0].kept_texts) == (f"(DE-588)4113937-9 {BEES} sh1", ("by Ann.",))
@@ -101,7 +101,7 @@ def test_subfields_are_chosen(tmp_path, kind) -> None:
 
 def test_names_of_persons(tmp_path) -> None:
     person = ("600", "a", "Smith, J.,", "d", "1835-1910,", "e", "author.", "x", "Letters.")
-    ours, _ = instances_of(
+    ours, _ = read_instances(
         tmp_path / "a", "marc", make_marc([[person, ("600", "a", "Twain, M.")]]), labels=["600"]
     )
     assert ours[0].labels == ("Smith, J., 1835-1910 -- Letters", "Twain, M.")
@@ -127,7 +127,7 @@ def made(title, mark=b" "):
     ],
 )
 def test_marc8_and_utf8(tmp_path, record, title, replaced, capsys) -> None:
-    ours, reading = instances_of(tmp_path / "a", "marc", record)
+    ours, reading = read_instances(tmp_path / "a", "marc", record)
     assert ours[0].text == title
     assert reading.counts["records_not_in_utf8"] == replaced
     assert capsys.readouterr().err == ""
@@ -135,7 +135,7 @@ def test_marc8_and_utf8(tmp_path, record, title, replaced, capsys) -> None:
 
 def test_what_stands_between_records(tmp_path) -> None:
     content = b"\r\n" + made(b"one") + b"\n\n" + made(b"two") + b"\x1a\n"
-    ours, _ = instances_of(tmp_path / "a", "marc", content)
+    ours, _ = read_instances(tmp_path / "a", "marc", content)
     assert [each.text for each in ours] == ["one", "two"]
 
 
@@ -184,7 +184,7 @@ def test_entities_of_other_files_are_not_read(tmp_path) -> None:
         start
         + "<record><datafield tag='245'><subfield code='a'>x&a;y</subfield></datafield></record>"
     )
-    ours, _ = instances_of(tmp_path / "a", "marcxml", content.encode())
+    ours, _ = read_instances(tmp_path / "a", "marcxml", content.encode())
     assert ours[0].text == "xy"
 
 

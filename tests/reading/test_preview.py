@@ -41,37 +41,37 @@ ONE_HOT = f"--labels-column={','.join(TOPICS)}"
 BAR, SEMICOLON, SPACE = (f"--label-separator={mark}" for mark in "|; ")
 
 
-def table(rows, header=("text", "labels"), **dialect):
+def make_table(rows, header=("text", "labels"), **dialect):
     buffer = io.StringIO()
     csv.writer(buffer, **{"lineterminator": "\n"} | dialect).writerows([header, *rows])
     return buffer.getvalue()
 
 
-def of(write, lists=LISTS, **dialect):
+def make_label_table(write, lists=LISTS, **dialect):
     """A table whose labels are written somehow."""
-    return table(zip(TEXTS, map(write, lists), strict=False), **dialect)
+    return make_table(zip(TEXTS, map(write, lists), strict=False), **dialect)
 
 
-def flagged(write, rows=FLAGS):
+def make_flag_table(write, rows=FLAGS):
     """A table with a column for each label."""
-    return table(
+    return make_table(
         [(text, *map(write, row)) for text, row in zip(TEXTS, rows, strict=False)],
         ("text", *TOPICS),
     )
 
 
-def joined(mark):
+def join_by(mark):
     return lambda labels: mark.join(map(str, labels))
 
 
-def lines(lists):
+def make_json_lines(lists):
     return "".join(
         json.dumps({"text": text, "labels": each}) + "\n"
         for text, each in zip(TEXTS, lists, strict=True)
     )
 
 
-def tsv(*columns):
+def make_tsv(*columns):
     return "".join("\t".join(map(str, row)) + "\n" for row in zip(*columns, strict=True))
 
 
@@ -83,23 +83,23 @@ JSONL = ["--format=jsonl"]
 WHOLE = "--label-separator=none"
 COMMAS = [",".join(labels) for labels in LISTS]
 OBJECTS = [[{"id": TOPICS.index(label), "name": label} for label in labels] for labels in LISTS]
-BARS = of(joined("|"))
+BARS = make_label_table(join_by("|"))
 
 
 @pytest.mark.parametrize(
     ("content", "options"),
     [
-        (of(lambda labels: json.dumps(dict(enumerate(labels)))), []),
-        (of(joined(" ; ")), [SEMICOLON]),
-        (of(joined("\n")), [r"--label-separator=\n"]),
+        (make_label_table(lambda labels: json.dumps(dict(enumerate(labels)))), []),
+        (make_label_table(join_by(" ; ")), [SEMICOLON]),
+        (make_label_table(join_by("\n")), [r"--label-separator=\n"]),
         (BARS.encode("utf-16"), [BAR]),
         (BARS.encode("utf-32"), [BAR]),
         # the mark of UTF-8 says more than a setting for many files
         (BARS.encode("utf-8-sig"), [BAR, "--encoding=windows-1252"]),
-        (flagged(float), [ONE_HOT]),
-        (flagged("x".__mul__), [ONE_HOT]),
-        (flagged(str, np.where(FLAGS, TOPICS, "")), [ONE_HOT]),
-        (lines(OBJECTS), JSONL),
+        (make_flag_table(float), [ONE_HOT]),
+        (make_flag_table("x".__mul__), [ONE_HOT]),
+        (make_flag_table(str, np.where(FLAGS, TOPICS, "")), [ONE_HOT]),
+        (make_json_lines(OBJECTS), JSONL),
     ],
 )
 def test_six_labels_whatever_way_they_are_written(prepare, content, options) -> None:
@@ -114,7 +114,7 @@ def write_names(names=TOPICS) -> None:
 @pytest.mark.parametrize("n", [2, 6])
 def test_multi_hot_lists(prepare, n) -> None:
     write_names(TOPICS[:n])
-    content = of(str, [row[:n] for row in FLAGS])
+    content = make_label_table(str, [row[:n] for row in FLAGS])
     positives = sum(sum(row[:n]) for row in FLAGS)
     read = prepare(content)
     assert read.found == (IDS[0][:n], 120, positives)
@@ -135,7 +135,7 @@ def test_multi_hot_lists(prepare, n) -> None:
 )
 def test_columns_of_something_else_than_yes_and_no_are_refused(advised, yes, no, said) -> None:
     several = [row for row in FLAGS if sum(row) > 1]
-    content, new = (flagged(write, several) for write in ([no, yes].__getitem__, str))
+    content, new = (make_flag_table(write, several) for write in ([no, yes].__getitem__, str))
     read = advised(content, [ONE_HOT], f", such as {said}", new=new)
     assert read.found[0] == sorted(TOPICS)
     advised(content, [ONE_HOT], "neither yes nor no; write 1 where", new=new)
@@ -145,12 +145,14 @@ def test_columns_of_ids_are_ids(prepare) -> None:
     rows = [
         (text, *map(TOPICS.index, labels), *[""] * (3 - len(labels))) for text, labels in RECORDS
     ]
-    assert prepare(table(rows, ("text", "a", "b", "c")), "--labels-column=a,b,c").found == IDS
+    assert prepare(make_table(rows, ("text", "a", "b", "c")), "--labels-column=a,b,c").found == IDS
 
 
 @pytest.mark.parametrize("mark", [" ", "\n", "/", "&", " & ", "#", ":", ";", ",", "|", "||"])
 def test_separators_that_are_advised(prepare, mark) -> None:
-    content = of(joined(mark), [[label.replace(" ", "-") for label in labels] for labels in LISTS])
+    content = make_label_table(
+        join_by(mark), [[label.replace(" ", "-") for label in labels] for labels in LISTS]
+    )
     read = prepare(content, f"--label-separator={';' if mark == ',' else ','}")
     advice = re.search(r'set label_separator: "(.*?)"', read.said)[1]
     assert read.dataset is None
@@ -166,8 +168,10 @@ def test_one_row_per_label_without_ids(advised, prepare) -> None:
     rows = sorted(
         ((text, label) for text, labels in RECORDS for label in labels), key=lambda row: row[1]
     )
-    assert prepare(table(rows)).found[1:] == (N_POSITIVES, N_POSITIVES)
-    read = advised(table(rows), (), "repeated: join makes one record of each", "--repeated=join")
+    assert prepare(make_table(rows)).found[1:] == (N_POSITIVES, N_POSITIVES)
+    read = advised(
+        make_table(rows), (), "repeated: join makes one record of each", "--repeated=join"
+    )
     assert read.found == ALL
     assert f"{N_POSITIVES - 120:,} records are joined" in read.said
     assert "repeated: " not in read.said
@@ -192,22 +196,24 @@ def test_one_row_per_label_without_ids(advised, prepare) -> None:
 )
 def test_fields_in_another_order(advised, header, advice) -> None:
     columns = {"id": [f"r{n}" for n in range(120)], "text": TEXTS, "labels": COMMAS}
-    content = tsv(*map(columns.get, header.split()))
+    content = make_tsv(*map(columns.get, header.split()))
     new = header.replace(" ", "\t") + f"\n{content}"
     assert advised(content, TSV, advice, "--format=csv", new=new).found == ALL
 
 
 def test_one_of_several_files_in_another_order(prepare) -> None:
-    Path("1.tsv").write_text(tsv(COMMAS, TEXTS))
-    Path("2.tsv").write_text(tsv(TEXTS, COMMAS))
+    Path("1.tsv").write_text(make_tsv(COMMAS, TEXTS))
+    Path("2.tsv").write_text(make_tsv(TEXTS, COMMAS))
     assert "2.tsv, line 1: expected labels, a tab" in prepare(Path("*.tsv"), *TSV).said
 
 
 def test_names_where_ids_should_be(prepare) -> None:
     write_names()
-    assert "leave out the file of label names" in prepare(of(joined(",")), NAMES).said
-    without_last = of(
-        joined(","), [[number for number in numbers if number < 6] for numbers in FROM_1]
+    assert (
+        "leave out the file of label names" in prepare(make_label_table(join_by(",")), NAMES).said
+    )
+    without_last = make_label_table(
+        join_by(","), [[number for number in numbers if number < 6] for numbers in FROM_1]
     )
     advice = "no training instance has the id 0, 'Science Fiction': if ids are counted from 1, set first_label: 1"
     assert advice in prepare(without_last, NAMES).said
@@ -221,7 +227,7 @@ def test_no_header(prepare, delimiter, more) -> None:
         (text + more, "|".join(labels))
         for text, labels in sorted(RECORDS, key=lambda record: -len(record[1]))
     ]
-    content = table(rows, delimiter=delimiter).partition("\n")[2]
+    content = make_table(rows, delimiter=delimiter).partition("\n")[2]
     above = f"text{delimiter}labels"
     assert f"(echo '{above}'; ".replace("\t", " ") in prepare(content, BAR).said
     assert prepare(f"{above}\n{content}", BAR).found == ALL
@@ -234,20 +240,20 @@ def test_no_header(prepare, delimiter, more) -> None:
 def test_quotes_that_swallow_records(advised, delimiter, separator, last) -> None:
     """A quote begins a text, and one ends a later text."""
     texts = ['"' * (n == 3) + text + '"' * (n == last) for n, text in enumerate(TEXTS)]
-    rows = zip(map(str, range(120)), texts, map(joined(separator), LISTS), strict=True)
+    rows = zip(map(str, range(120)), texts, map(join_by(separator), LISTS), strict=True)
     content = "".join(delimiter.join(row) + "\n" for row in [("id", "text", "labels"), *rows])
     read = advised(content, [f"--label-separator={separator}"], "quotes: none", "--quotes=none")
     assert read.found == ALL
     assert "quotes:" not in read.said
 
 
-def repeated():
+def make_repeated_table():
     """Two versions of each record, with the same id."""
     rows = [
         (n // 2, TEXTS[n // 2] + " again" * (n % 2), LISTS[n // 2][0] * (n % 2 + 1))
         for n in range(240)
     ]
-    return table(rows, ("id", "text", "labels"))
+    return make_table(rows, ("id", "text", "labels"))
 
 
 SENTENCES = [f"Fees of {word}, {DRAW.choice(WORDS)} and the like" for word in WORDS * 3] * 4
@@ -256,7 +262,7 @@ TITLES = [[{"name": "x", "title": label} for label in labels] for labels in LIST
 NUMBERED = [[{"id": number} for number in numbers] for numbers in NUMBERS]
 LONG = [text.replace(" ", ",\n" if n % 3 else "\n") for n, text in enumerate(TEXTS)]
 QUOTED = [text.replace(" ", '" ', 1) for text in TEXTS]
-ESCAPED = table(
+ESCAPED = make_table(
     zip(QUOTED, COMMAS, strict=True), quoting=csv.QUOTE_ALL, doublequote=False, escapechar="\\"
 )
 LATER = sorted(2 * topic for topic in TOPICS), 120, 120
@@ -270,48 +276,66 @@ FROM_0 = "label '6' is not an id from 0 to 5; if ids are counted from 1, set fir
     ("content", "options", "advice", "setting", "found"),
     [
         (
-            of(str, SENTENCES),
+            make_label_table(str, SENTENCES),
             [],
             "remark: labels seem to be sentences that",
             WHOLE,
             (sorted({*SENTENCES}), 120, 120),
         ),
         (
-            of(str, BRACKETS),
+            make_label_table(str, BRACKETS),
             [],
             "set label_separator: none if it is a name",
             WHOLE,
             (sorted({*BRACKETS}), 120, 120),
         ),
-        (lines(TITLES), JSONL, "set label_key to one of 'name', 'title'", "--label-key=title", ALL),
-        (lines(NUMBERED), JSONL, "set label_key to the key of the name", "--label-key=id", IDS),
-        (repeated(), [], "repeated: last keeps the last record", "--repeated=last", LATER),
         (
-            "text\tlabels\n" + tsv(TEXTS, COMMAS),
+            make_json_lines(TITLES),
+            JSONL,
+            "set label_key to one of 'name', 'title'",
+            "--label-key=title",
+            ALL,
+        ),
+        (
+            make_json_lines(NUMBERED),
+            JSONL,
+            "set label_key to the key of the name",
+            "--label-key=id",
+            IDS,
+        ),
+        (
+            make_repeated_table(),
+            [],
+            "repeated: last keeps the last record",
+            "--repeated=last",
+            LATER,
+        ),
+        (
+            "text\tlabels\n" + make_tsv(TEXTS, COMMAS),
             TSV,
             "read it with format: csv",
             "--format=csv",
             ALL,
         ),
         (
-            table(zip(LONG, COMMAS, strict=True)),
+            make_table(zip(LONG, COMMAS, strict=True)),
             [],
             "quotes: double if this is one text",
             "--quotes=double",
             ALL,
         ),
-        ("text\tlabels\n" + tsv(SPANNING, COMMAS), [], SWALLOWED, "--quotes=none", ALL),
+        ("text\tlabels\n" + make_tsv(SPANNING, COMMAS), [], SWALLOWED, "--quotes=none", ALL),
         (ESCAPED, [], 'or set quotes: backslash if \\" is a quote\n', "--quotes=backslash", ALL),
-        (of(joined(","), FROM_1), [NAMES], FROM_0, "--first-label=1", NAMED),
+        (make_label_table(join_by(","), FROM_1), [NAMES], FROM_0, "--first-label=1", NAMED),
         (
-            of(joined(","), NUMBERS),
+            make_label_table(join_by(","), NUMBERS),
             [NAMES, "--first-label=1"],
             "set first_label: 0",
             "--first-label=0",
             NAMED,
         ),
         (
-            of(joined(" "), NUMBERS),
+            make_label_table(join_by(" "), NUMBERS),
             [NAMES],
             'if it is several ids, set label_separator: " "',
             SPACE,
@@ -348,7 +372,7 @@ def test_encodings(advised, word, encoding, said) -> None:
 )
 def test_words_for_nothing(prepare, word) -> None:
     texts = [word if n % 4 == 1 else text for n, text in enumerate(TEXTS)]
-    content = table(
+    content = make_table(
         zip(texts, [word if n % 4 == 0 else each for n, each in enumerate(COMMAS)], strict=True)
     )
     read = prepare(content)
@@ -362,12 +386,15 @@ def test_words_for_nothing(prepare, word) -> None:
 
 
 def test_columns_that_a_part_of_the_files_lacks(prepare) -> None:
-    Path("1.csv").write_text(of(joined(",")))
+    Path("1.csv").write_text(make_label_table(join_by(",")))
     for content, said in (
-        (table([(text,) for text in TEXTS], ("text",)), "2.csv, line 1: no column 'labels'"),
-        (of(joined(",")).partition("\n")[2], "2.csv, line 1: no column 'text', 'labels'"),
+        (make_table([(text,) for text in TEXTS], ("text",)), "2.csv, line 1: no column 'labels'"),
+        (
+            make_label_table(join_by(",")).partition("\n")[2],
+            "2.csv, line 1: no column 'text', 'labels'",
+        ),
     ):
         Path("2.csv").write_text(content)
         assert said in prepare(Path("*.csv")).said
-    Path("2.csv").write_text(table(zip(COMMAS, TEXTS, strict=True), ("labels", "text")))
+    Path("2.csv").write_text(make_table(zip(COMMAS, TEXTS, strict=True), ("labels", "text")))
     assert prepare(Path("*.csv")).found == (ALL[0], 240, 2 * N_POSITIVES)

@@ -62,7 +62,7 @@ def bodies(draw):
     return "\n".join(lines).encode()
 
 
-def mutated(data, mutations):
+def mutate_bytes(data, mutations):
     """Bytes flipped, put in, taken out or doubled at some places."""
     for kind, place, piece in mutations:
         k = int(place * len(data))
@@ -73,7 +73,7 @@ def mutated(data, mutations):
     return data
 
 
-def parsed(read):
+def parse_or_find_line(read):
     """What a reader says: features and labels, or the number of the wrong line."""
     try:
         X, Y = read()
@@ -102,17 +102,17 @@ def assert_equal(ours, instances, first) -> None:
 @example(b"\n \n\n \n\n", [], 3, False)
 @example(b"0001,4 0:1 \r\n1 1:16777217.00000000000000000001\n\n", [], 3, False)
 def test_lines_equal_those_of_the_plain_parser(tmp_path, body, mutations, block, comments) -> None:
-    body = mutated(body, mutations).removeprefix(b"\xef\xbb\xbf")
+    body = mutate_bytes(body, mutations).removeprefix(b"\xef\xbb\xbf")
     path = tmp_path / "file"
     if comments:
         path.write_bytes(body)
         instances, wrong = naive.parse_rows(body, -1, 1, 2**31 - 1, 10**7, True)
-        ours = parsed(lambda: read_svmlight([path], first=1, block=block)[1][0])
+        ours = parse_or_find_line(lambda: read_svmlight([path], first=1, block=block)[1][0])
     else:
         path.write_bytes(b"3 7 5\n" + body)
         instances, wrong = naive.parse_rows(body, 3, 0, 7, 5, False)
         wrong = None if wrong is None else wrong + 1
-        ours = parsed(lambda: read_xmc_text(path, block))
+        ours = parse_or_find_line(lambda: read_xmc_text(path, block))
     if wrong is not None:
         assert ours == wrong
     elif isinstance(ours, tuple):
@@ -157,15 +157,15 @@ def test_svmlight_equals_sklearn(tmp_path, zero_based, lowest) -> None:
         ]
 
 
-def joined(frame):
+def join_frame_labels(frame):
     return frame.assign(labels=frame["labels"].map(",".join))
 
 
 FORMATS = {
     "text-tsv": lambda frame: "".join(
-        f"{labels}\t{text}\n" for text, labels in joined(frame).values
+        f"{labels}\t{text}\n" for text, labels in join_frame_labels(frame).values
     ),
-    "csv": lambda frame: joined(frame).to_csv(index=False, lineterminator="\r\n"),
+    "csv": lambda frame: join_frame_labels(frame).to_csv(index=False, lineterminator="\r\n"),
     "jsonl": lambda frame: frame.to_json(orient="records", lines=True),
     "parquet": pandas.DataFrame.to_parquet,
 }
@@ -183,14 +183,14 @@ def test_texts(tmp_path, format, rows, mutations) -> None:
     settings = PrepareSource(format=format, missing=[])
     path.write_bytes(data)
     assert [instance[:2] for instance in read_file(settings, path)] == [
-        instance_of(*row) for row in rows
+        make_instance(*row) for row in rows
     ]
-    path.write_bytes(mutated(data, mutations))
+    path.write_bytes(mutate_bytes(data, mutations))
     with contextlib.suppress(InputError):
         list(read_file(settings, path))
 
 
-def instance_of(text, labels):
+def make_instance(text, labels):
     names = (" ".join(unicodedata.normalize("NFC", cleaned(label)).split()) for label in labels)
     return cleaned(text), tuple(dict.fromkeys(filter(None, names)))
 

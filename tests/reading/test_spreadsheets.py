@@ -34,12 +34,12 @@ def written(tmp_path, kind):
     return write
 
 
-def instances_of(path, **settings):
+def read_instances(path, **settings):
     return list(FORMATS["xlsx"].read(RecordFile(path), Reading(["text"], ["labels"], **settings)))
 
 
-def fields_of(path, **settings):
-    return [(each.id, each.text, each.labels) for each in instances_of(path, **settings)]
+def read_fields(path, **settings):
+    return [(each.id, each.text, each.labels) for each in read_instances(path, **settings)]
 
 
 def test_numbers_dates_and_truths_are_as_in_other_formats(written) -> None:
@@ -52,12 +52,12 @@ def test_numbers_dates_and_truths_are_as_in_other_formats(written) -> None:
             ["010", 0, 7, None],
         ]
     )
-    assert fields_of(path) == [
+    assert read_fields(path) == [
         ("1", "a", ("3",)),
         ("2.5", "True", ("x", "3")),
         ("010", "0", ("7",)),
     ]
-    first, second, third = (each.time for each in instances_of(path, time_column="when"))
+    first, second, third = (each.time for each in read_instances(path, time_column="when"))
     assert first < second < first + 1 / 366
     assert third is None
 
@@ -80,13 +80,13 @@ def test_empty_rows_and_columns_are_nothing(written) -> None:
     path = written(
         [[], [None, *HEADER], [], [None, 0, None, None], [None, 2, "b", "x"], [None, None], []]
     )
-    assert fields_of(path) == [("0", "", ()), ("2", "b", ("x",))]
-    assert [each.location for each in instances_of(path)] == ["row 4", "row 5"]
+    assert read_fields(path) == [("0", "", ()), ("2", "b", ("x",))]
+    assert [each.location for each in read_instances(path)] == ["row 4", "row 5"]
 
 
 def test_the_header_may_stand_below_a_title(written) -> None:
     path = written([["Export of 2024"], ["all records", None, 3], HEADER, [1, "a", "x"]])
-    assert fields_of(path) == [("1", "a", ("x",))]
+    assert read_fields(path) == [("1", "a", ("x",))]
 
 
 def test_merged_cells_are_meant_in_each_row(tmp_path) -> None:
@@ -100,12 +100,12 @@ def test_merged_cells_are_meant_in_each_row(tmp_path) -> None:
         [4, "d", "y"],
     ]
     path.write_bytes(make_xlsx({"One": rows}, ["C3:C5", "A1:C1", "A90:F90"]))
-    assert [labels for *_, labels in fields_of(path)] == [("x",), ("x",), ("x",), ("y",)]
+    assert [labels for *_, labels in read_fields(path)] == [("x",), ("x",), ("x",), ("y",)]
 
 
 def test_a_sheet_is_chosen_by_name(prepare, written) -> None:
     path = written({"Read me": [["Nr", "Titel"]], "2024 & 2023": [HEADER, [1, "a", "x"]]})
-    assert fields_of(path, sheet="2024 & 2023") == [("1", "a", ("x",))]
+    assert read_fields(path, sheet="2024 & 2023") == [("1", "a", ("x",))]
     said = prepare(path, "--sheet=2024").said
     assert said.endswith("no sheet '2024'; set sheet to one of 'Read me', '2024 & 2023'\n")
     assert (

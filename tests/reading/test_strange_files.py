@@ -344,10 +344,10 @@ def test_refused(read, format, case) -> None:
 @pytest.mark.parametrize(("format", "case"), named(LEGAL))
 def test_legal(read, format, case) -> None:
     content, instances, *options = case
-    assert instances_of(read(format, content, *options).dataset) == instances
+    assert describe_instances(read(format, content, *options).dataset) == instances
 
 
-def instances_of(dataset):
+def describe_instances(dataset):
     """What it says of each training instance: tokens, or values by id, and names of labels."""
     X = dataset.train.X.to_scipy()
     Y = dataset.train.Y.to_scipy()
@@ -442,7 +442,7 @@ def test_damaged_compressed_files(read, kind, damage) -> None:
     ],
 )
 def test_compressed_files(read, kind, format, parts, instances) -> None:
-    assert instances_of(read(format, b"".join(map(PACKED[kind], parts))).dataset) == instances
+    assert describe_instances(read(format, b"".join(map(PACKED[kind], parts))).dataset) == instances
 
 
 @pytest.mark.parametrize("role", ["train", "labels", "label-map", "stop-words"])

@@ -6,7 +6,7 @@ from ovaflow.reading.preview import preview_files
 from ovaflow.reading.summary import ReadingSummary
 
 
-def glance(path, content, **reading):
+def summarize(path, content, **reading):
     path.write_bytes(content)
     return ReadingSummary.from_preview(
         preview_files([path], FORMATS["csv"], Reading(["title"], ["tags"], **reading)), "csv"
@@ -15,7 +15,7 @@ def glance(path, content, **reading):
 
 def test_what_was_read_is_shown_back(tmp_path) -> None:
     content = "nr;title;tags\n1;Œuvres;a|long name\n2;x;a\n".encode("utf-16")
-    lines = glance(tmp_path / "a.csv", content, separator="|", id_column="nr").lines
+    lines = summarize(tmp_path / "a.csv", content, separator="|", id_column="nr").lines
     assert lines["format"] == "csv, columns divided by a semicolon, utf-16"
     assert lines["ids"] == "'nr'"
     assert (lines["first record"], lines["its labels"]) == ("Œuvres", "'a', 'long name'")
@@ -24,6 +24,6 @@ def test_what_was_read_is_shown_back(tmp_path) -> None:
 
 
 def test_a_terminal_obeys_nothing_of_it(tmp_path) -> None:
-    shown = str(glance(tmp_path / "a.csv", b"title,tags\n\x1b[31mred,\x1b]0;x\x07\n"))
+    shown = str(summarize(tmp_path / "a.csv", b"title,tags\n\x1b[31mred,\x1b]0;x\x07\n"))
     assert "\x1b" not in shown
     assert r"\x1b[31mred" in shown
