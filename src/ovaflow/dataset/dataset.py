@@ -319,7 +319,7 @@ class Dataset(LazyNames):
         if self.train.units is not None:
             return self.train.units
         X, bias_feature = self.word_features
-        return find_feature_units(X, bias_feature, split=self.parameters.get("split"))
+        return find_feature_units(X, bias_feature, split=self.parameters.get("split", "together"))
 
     @property
     def word_features(self) -> tuple[CSR, int]:

@@ -1,5 +1,7 @@
 """Records whose features are a vector in one of their columns."""
 
+from typing import Any
+
 import numpy as np
 import scipy
 
@@ -19,7 +21,7 @@ def read_vectors(source: SourceFiles, labels: Labels, role: str) -> Split:
     """
     corpus = Corpus(source, labels, role)
     lists = LabelLists(labels.meanings.number_of)
-    vectors = []
+    vectors: list[Any] = []
     records = []
     weights = []
     for instance in corpus:
