@@ -63,7 +63,7 @@ def assert_reads_names(cell, names, **settings) -> None:
 
 
 def format_postgresql_array(names):
-    """As array_out of PostgreSQL writes it: what is plain has no quotes."""
+    """Format names as array_out of PostgreSQL does: plain ones have no quotes."""
     return "{" + ",".join(map(format_postgresql_element, names)) + "}"
 
 

@@ -74,7 +74,7 @@ def mutate_bytes(data, mutations):
 
 
 def parse_or_find_line(read):
-    """What a reader says: features and labels, or the number of the wrong line."""
+    """Return features and labels of a reader, or the number of the wrong line."""
     try:
         X, Y = read()
     except InputError as error:

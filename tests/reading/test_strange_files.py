@@ -348,7 +348,7 @@ def test_legal(read, format, case) -> None:
 
 
 def describe_instances(dataset):
-    """What it says of each training instance: tokens, or values by id, and names of labels."""
+    """Return tokens, or values by id, and names of labels of each training instance."""
     X = dataset.train.X.to_scipy()
     Y = dataset.train.Y.to_scipy()
     X.eliminate_zeros()

@@ -1,4 +1,4 @@
-"""What a person sees of files before anything long begins."""
+"""The summary of files that people see before anything long begins."""
 
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import Reading

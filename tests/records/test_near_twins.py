@@ -17,7 +17,7 @@ def texts(n, seed=0):
 
 
 def twins(X):
-    """Which pairs are near twins, (n, n)."""
+    """Mark the pairs that are near twins: (n, n)."""
     return (jaccard(X) >= MIN_JACCARD) & (X @ X.T >= MIN_COMMON_FEATURES)
 
 
@@ -31,7 +31,7 @@ def edition(row, seed, words=3):
 
 
 def drawn(X, fraction, seed=0):
-    """Which rows are drawn by their hashes, near twins together."""
+    """Draw rows by their hashes, near twins together."""
     return draw_by_hash(find_feature_units(X), hash_rows(X, seed), fraction)
 
 

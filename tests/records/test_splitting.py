@@ -57,7 +57,7 @@ def write(texts, path="all.csv", **columns) -> None:
 
 
 def names(dataset):
-    """What the training and the test records are called."""
+    """Return the names of the training and the test records."""
     amounts = {"train": dataset.n_documents, "test": dataset.test.X.n_rows}
     return [dataset.records(part, range(amount)) for part, amount in amounts.items()]
 
