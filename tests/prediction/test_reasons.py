@@ -1,7 +1,8 @@
-"""Evidence of the second stage in words, against scikit-learn's neighbours and counts of the table."""
+"""Evidence of the second stage in words, against neighbours of scikit-learn and counts."""
 
 import json
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,24 +34,24 @@ TOPICS = {
 ALL = f"--labels={len(TOPICS)}"
 
 
-def made_records():
-    """Tea and bees go together, ferries and harbours now and then; two records are about rails."""
+def make_records() -> list[dict[str, str]]:
+    """Make records: tea and bees occur together, ferries and harbours sometimes, rails twice."""
     rng = np.random.default_rng(4)
-    for i in range(60):
-        labels = ["Tea", "Bees"] if i % 2 else ["Harbour towns"]
-        if i % 30 == 0:
+    records = []
+    for number in range(60):
+        labels = ["Tea", "Bees"] if number % 2 else ["Harbour towns"]
+        if number % 30 == 0:
             labels = ["Rails"]
-        elif i % 8 == 0:
+        elif number % 8 == 0:
             labels.append("Ferries")
         words = " ".join(TOPICS[label] for label in labels).split()
         chosen = [*rng.choice(words, 3), *rng.choice(["old", "town", "tea", "and", "the"], 2)]
-        yield {"text": " ".join(chosen), "labels": "|".join(labels)}
+        records.append({"text": " ".join(chosen), "labels": "|".join(labels)})
+    return records
 
 
-def fewer_known_first():
-    """Trees of one split: labels of fewer than 15 records, log-odds 1, come before all others,
-    log-odds -2.
-    """
+def make_trees() -> BoostedTrees:
+    """Make trees of one split: labels of fewer than 15 records have log-odds 1, all others -2."""
     return BoostedTrees(
         roots=np.array([0]),
         depths=np.array([1]),
@@ -63,10 +64,10 @@ def fewer_known_first():
 
 
 @pytest.fixture(scope="module")
-def case(tmp_path_factory):
+def case(tmp_path_factory) -> SimpleNamespace:
     """A dataset, and a model of random weights with its second stage."""
     folder = tmp_path_factory.mktemp("second")
-    write_records(f"{folder}/records.csv", list(made_records()))
+    write_records(f"{folder}/records.csv", make_records())
     files = (
         f"--train={folder}/records.csv",
         f"--test={folder}/records.csv",
@@ -80,22 +81,24 @@ def case(tmp_path_factory):
     model = write_weights(folder / "model.h5", dataset, weights)
     evidence = fit_plain_evidence(dataset, (0.7, -0.1))
     parameters = {"columns": PLAIN_COLUMNS, "check": {"missed": 0.0}}
-    reranker = Reranker(fewer_known_first(), evidence=evidence, parameters=parameters)
+    reranker = Reranker(make_trees(), evidence=evidence, parameters=parameters)
     reranker.write(folder / "reranker.h5", model=model)
     return SimpleNamespace(path=folder / "model.h5", dataset=dataset)
 
 
-def explained(case, *options):
+def explain(case: SimpleNamespace, *options: str) -> dict[str, dict[str, Any]]:
+    """Return the explanations of labels by name."""
     answer = json.loads(ovaflow("explain", case.path, "--text", TEXT, *options, "--json"))
     return {label["name"]: label for label in answer["labels"]}
 
 
-def evidence_of(label):
-    return {each["kind"]: each for each in label["evidence"]}
+def list_evidence(label: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the evidence of an explanation by kind."""
+    return {evidence["kind"]: evidence for evidence in label["evidence"]}
 
 
 def test_labels_are_those_of_the_final_order_with_their_probabilities(case) -> None:
-    labels = explained(case, ALL)
+    labels = explain(case, ALL)
     assert set(list(labels)[:2]) == {"Rails", "Ferries"}
     assert labels["Rails"]["probability"] == pytest.approx(expit(1), abs=1e-6)
     assert labels["Tea"]["probability"] == pytest.approx(expit(-2), abs=1e-6)
@@ -105,30 +108,34 @@ def test_labels_are_those_of_the_final_order_with_their_probabilities(case) -> N
 
 
 def test_records_that_have_a_label_are_the_nearest_of_scikit_learn(case) -> None:
-    labels = explained(case, ALL)
+    labels = explain(case, ALL)
     train = case.dataset.documents.train
     predictor = Predictor.open(case.path)
     nearest = NearestNeighbors(n_neighbors=30, metric="cosine").fit(train.X.to_scipy()[:, :-1])
     distances, rows = nearest.kneighbors(predictor.from_texts([TEXT]).to_scipy()[:, :-1])
     similar = rows[0][distances[0] < 1 - 1e-6]
     counts = train.Y.to_scipy()[similar].sum(axis=0)
+    n_similar = len(similar)
     for label in labels.values():
         count = int(counts[label["id"]])
-        of = len(similar)
-        text = f"{count} of the {of} most similar records {'has' if count == 1 else 'have'} it"
-        theirs = {"kind": "similar texts", "text": text, "count": count, "of": of}
-        assert evidence_of(label).get("similar texts") == (theirs if count else None)
+        ours = list_evidence(label).get("similar texts")
+        if not count:
+            assert ours is None
+            continue
+        verb = "has" if count == 1 else "have"
+        text = f"{count} of the {n_similar} most similar records {verb} it"
+        assert ours == {"kind": "similar texts", "text": text, "count": count, "of": n_similar}
 
 
 def test_names_in_the_text(case) -> None:
-    labels = explained(case, ALL)
+    labels = explain(case, ALL)
     ours = {
         "kind": "name in the text",
         "text": "all words of its name appear in the text",
         "share": 1,
     }
-    assert evidence_of(labels["Tea"])["name in the text"] == ours
-    assert "name in the text" not in evidence_of(labels["Bees"])
+    assert list_evidence(labels["Tea"])["name in the text"] == ours
+    assert "name in the text" not in list_evidence(labels["Bees"])
 
 
 @pytest.mark.parametrize(
@@ -151,7 +158,7 @@ def test_what_is_said_of_a_name(words, several, share, said) -> None:
 @pytest.mark.parametrize("others", [10, 2])
 def test_labels_that_go_together_as_the_table_has_them(case, monkeypatch, others) -> None:
     monkeypatch.setattr("ovaflow.reranking.evidence.other_candidates.N_SUPPORTING", others)
-    labels = explained(case, ALL)
+    labels = explain(case, ALL)
     predictor = Predictor.open(case.path)
     Y = case.dataset.documents.train.Y.to_scipy().toarray()
     scores = predictor.scores(predictor.from_texts([TEXT]), range(len(TOPICS)))[0]
@@ -159,12 +166,12 @@ def test_labels_that_go_together_as_the_table_has_them(case, monkeypatch, others
     np.fill_diagonal(support, 0)
     support[np.argsort(-scores)[others:]] = 0
     for label in labels.values():
-        of_others = support[:, label["id"]]
-        theirs = [other for other in np.argsort(-of_others) if of_others[other] >= 0.1]
-        assert evidence_of(label).get("other candidates", {"labels": []})["labels"] == theirs
+        label_support = support[:, label["id"]]
+        theirs = [other for other in np.argsort(-label_support) if label_support[other] >= 0.1]
+        assert list_evidence(label).get("other candidates", {"labels": []})["labels"] == theirs
 
 
-def test_parts_of_the_company_add_up_to_it() -> None:
+def test_supports_of_other_candidates_add_up() -> None:
     rng = np.random.default_rng(2)
     labels = from_scipy(scipy.sparse.csr_array(rng.random((200, 30)) < 0.2))
     company = OtherCandidates(count_cooccurrence(labels), np.array([1.0, 0.0]))
@@ -181,30 +188,26 @@ def test_other_suggestions_are_named() -> None:
         label_names=["A", "B", ""], label_uris=[], model=SimpleNamespace(label_notations=[])
     )
     names = [get_display_name(make_label_entry(predictor, label)) for label in range(3)]
-    chosen = [1], [1, 0], [0, 2, 1]
-    texts = [
-        other_candidates._explain(labels, [names[label] for label in labels])["text"]
-        for labels in chosen
-    ]
-    assert texts == [
-        *(
-            f"goes with the other suggestion{each}"
-            for each in (" B", "s B and A", "s A, label 2 and B")
-        ),
-    ]
+    for labels, theirs in (
+        ([1], "goes with the other suggestion B"),
+        ([1, 0], "goes with the other suggestions B and A"),
+        ([0, 2, 1], "goes with the other suggestions A, label 2 and B"),
+    ):
+        chosen = [names[label] for label in labels]
+        assert other_candidates._explain(labels, chosen)["text"] == theirs
 
 
 def test_rare_labels_say_so(case) -> None:
-    labels = explained(case, ALL)
+    labels = explain(case, ALL)
     for name, count in (("Rails", 2), ("Ferries", 7)):
         ours = {"kind": "frequency", "text": f"rare: {count} training records", "count": count}
-        assert evidence_of(labels[name])["frequency"] == ours
-    assert "frequency" not in evidence_of(labels["Tea"])
+        assert list_evidence(labels[name])["frequency"] == ours
+    assert "frequency" not in list_evidence(labels["Tea"])
 
 
 def test_without_the_second_stage_nothing_is_added(case) -> None:
-    (label,) = explained(case, "--label=Tea", "--no-rerank").values()
-    theirs = explained(case, "--label=Tea")["Tea"]
+    (label,) = explain(case, "--label=Tea", "--no-rerank").values()
+    theirs = explain(case, "--label=Tea")["Tea"]
     added = {"probability": theirs["probability"], "evidence": theirs["evidence"]}
     assert theirs == label | added
     assert not label.keys() & added.keys()
@@ -213,9 +216,9 @@ def test_without_the_second_stage_nothing_is_added(case) -> None:
 def test_a_label_that_is_no_candidate_says_so(case, monkeypatch) -> None:
     for module in ("prediction.reasons", "reranking.reranked_model"):
         monkeypatch.setattr(f"ovaflow.{module}.N_CANDIDATES", 1)
-    (name,) = explained(case, "--labels=1")
+    (name,) = explain(case, "--labels=1")
     other = "Bees" if name == "Tea" else "Tea"
-    (label,) = explained(case, f"--label={other}").values()
+    (label,) = explain(case, f"--label={other}").values()
     assert (label["probability"], label["evidence"]) == (None, [])
     said = ovaflow("explain", case.path, "--text", TEXT, f"--label={other}")
     assert "no candidate: not among the " in said

@@ -1,3 +1,5 @@
+"""Sections of methods: trees of instances, label trees and label embeddings."""
+
 from types import SimpleNamespace
 
 import numpy as np
@@ -61,10 +63,11 @@ def test_label_tree_of_a_run(tmp_path) -> None:
     ]
     assert [training._read_label_tree(folder) for folder in folders] == [None, None]
     compute_label_tree(Y).write(tmp_path / "label_tree.h5", dataset=dataset)
-    ours, none = map(training._read_label_tree, folders)
-    assert none is None
-    # 3, 4, 3 and 2 instances from the root; 2 to the last label, and one from each to the one
-    # before
+    with_tree, without_tree = folders
+    ours = training._read_label_tree(with_tree)
+    assert training._read_label_tree(without_tree) is None
+    # distances from the root are 3, 4, 3 and 2 instances; in the tree that of the last label is 2,
+    # and each other label is 1 away from the next one
     of_run = SimpleNamespace(label_tree=ours)
     run = SimpleNamespace(
         name="tree", series=1, summary="", read={training.read_training: of_run}.get

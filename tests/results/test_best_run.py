@@ -7,8 +7,12 @@ import pytest
 from ovaflow.results.best_run import choose_comparison_metric, find_best_run
 
 
-def made(**figures):
-    return [SimpleNamespace(name=name, metrics=metrics) for name, metrics in figures.items()]
+def make_runs(**metrics_by_name: dict[str, float]) -> list[SimpleNamespace]:
+    """Make runs with these metrics."""
+    runs = []
+    for name, metrics in metrics_by_name.items():
+        runs.append(SimpleNamespace(name=name, metrics=metrics))
+    return runs
 
 
 @pytest.mark.parametrize(
@@ -23,11 +27,11 @@ def made(**figures):
     ],
 )
 def test_the_best_run(figures, best, metric) -> None:
-    runs = made(**figures)
+    runs = make_runs(**figures)
     assert find_best_run(runs).name == best
     assert choose_comparison_metric([run for run in runs if run.metrics]) == metric
 
 
-def test_nothing_is_the_best_of_no_metrics() -> None:
-    assert find_best_run(made(planned={})) is None
+def test_there_is_no_best_run_without_metrics() -> None:
+    assert find_best_run(make_runs(planned={})) is None
     assert find_best_run([]) is None

@@ -1,4 +1,4 @@
-"""A run reads a file of its folder when it is asked for it, and refuses one that is not its own."""
+"""A run reads files of its folder on demand, and refuses files of other models."""
 
 import shutil
 from types import SimpleNamespace
@@ -25,19 +25,17 @@ def folder(finished, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["msi", "forest", "embedded"])
-def test_a_header_says_of_a_model_what_the_whole_model_says(finished, name) -> None:
+def test_a_header_has_the_fields_of_the_complete_model(finished, name) -> None:
     run = open_run(finished.path / name)
     ours = run.model
     theirs = open_any_model(finished.path / name / "model.h5")
-    assert (ours.checksum, ours.parameters, ours.method) == (
-        theirs.checksum,
-        theirs.parameters,
-        theirs.method,
-    )
+    assert ours.checksum == theirs.checksum
+    assert ours.parameters == theirs.parameters
+    assert ours.method == theirs.method
     assert run.n_trained == np.count_nonzero(theirs.trained)
 
 
-def test_files_are_read_when_they_are_asked_for(folder) -> None:
+def test_files_are_read_on_demand(folder) -> None:
     run = open_run(folder / "alone" / "msi")
     run.path.mkdir(parents=True)
     for name in ("model.h5", "metrics.json"):
@@ -57,21 +55,22 @@ def test_a_file_of_another_model_is_refused(folder, name, asked) -> None:
         getattr(open_run(folder / "msi"), asked)
 
 
-def test_what_may_be_missing_is_empty_where_it_is_about_another_model(folder) -> None:
+def test_an_analysis_of_another_model_is_empty(folder) -> None:
     run = open_run(folder / "msi")
     assert run.analysis["model"] == run.model.checksum
     write_json(folder / "msi" / "analysis.json", "analysis", run.analysis | {"model": "another"})
     assert open_run(folder / "msi").analysis == {}
 
 
-def test_what_a_section_reads_is_read_once(finished) -> None:
+def test_a_function_of_a_section_reads_a_run_once(finished) -> None:
     run = open_run(finished.path / "msi")
-    asked = []
-    assert [run.read(asked.append) for _ in range(2)] == [None, None]
-    assert asked == [run]
+    calls = []
+    assert run.read(calls.append) is None
+    assert run.read(calls.append) is None
+    assert calls == [run]
 
 
-def test_runs_are_told_apart_and_know_who_trained_the_same(folder) -> None:
+def test_runs_know_their_differences_and_the_run_of_the_same_training(folder) -> None:
     shutil.copytree(folder / "msi", folder / "again")
     metrics = read_json(folder / "again" / "metrics.json", "metrics")
     write_json(
@@ -93,7 +92,7 @@ def test_runs_are_told_apart_and_know_who_trained_the_same(folder) -> None:
     ]
 
 
-def test_the_first_run_and_the_best_ones_are_shown() -> None:
+def test_the_first_run_and_the_best_runs_are_shown() -> None:
     qualities = (0.1, 0.2, 0.9, None, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
     runs = []
     for quality in qualities:
