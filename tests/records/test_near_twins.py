@@ -16,12 +16,12 @@ def texts(n, seed=0):
     return (np.random.default_rng(seed).random((n, 2000)) < 0.02) * 1.0
 
 
-def twins(X):
+def mark_twins(X):
     """Mark the pairs that are near twins: (n, n)."""
     return (jaccard(X) >= MIN_JACCARD) & (X @ X.T >= MIN_COMMON_FEATURES)
 
 
-def edition(row, seed, words=3):
+def make_edition(row, seed, words=3):
     """The same row, but for a few features."""
     copy = row.copy()
     rng = np.random.default_rng(seed)
@@ -30,7 +30,7 @@ def edition(row, seed, words=3):
     return copy
 
 
-def drawn(X, fraction, seed=0):
+def draw_rows(X, fraction, seed=0):
     """Draw rows by their hashes, near twins together."""
     return draw_by_hash(find_feature_units(X), hash_rows(X, seed), fraction)
 
@@ -39,7 +39,7 @@ def drawn(X, fraction, seed=0):
 def series():
     """400 rows, then three editions of each of the first 50."""
     rows = texts(400)
-    copies = [edition(rows[i % 50], i) for i in range(150)]
+    copies = [make_edition(rows[i % 50], i) for i in range(150)]
     return np.vstack([rows, copies])
 
 
@@ -47,10 +47,10 @@ def test_groups_are_what_near_twins_lead_to() -> None:
     rng = np.random.default_rng(0)
     rows = [*texts(30)]
     for i in range(400):
-        rows.append(edition(rows[rng.integers(len(rows))], i, rng.integers(1, 12)))
+        rows.append(make_edition(rows[rng.integers(len(rows))], i, rng.integers(1, 12)))
     X = np.vstack([*rows, texts(1000, seed=1)])
     groups = group_near_twins(from_scipy(X))
-    (_, exact) = connected_components(twins(X), directed=False)
+    (_, exact) = connected_components(mark_twins(X), directed=False)
     together, theirs = (np.equal.outer(each, each) for each in (groups, exact))
     assert not (together & ~theirs).any()
     missed = (theirs & ~together).sum() / (theirs.sum() - len(X))
@@ -62,7 +62,7 @@ def test_groups_are_what_near_twins_lead_to() -> None:
 def test_members_of_a_group_have_a_near_twin_in_it(seed, width) -> None:
     X = (np.random.default_rng(seed).random((150, width)) < 0.7) * 1.0
     groups = group_near_twins(from_scipy(X))
-    similar = twins(X)
+    similar = mark_twins(X)
     np.fill_diagonal(similar, False)
     some = np.bincount(groups, minlength=150)[groups] > 1
     assert ((similar & np.equal.outer(groups, groups)).any(axis=1) | ~some).all()
@@ -71,7 +71,7 @@ def test_members_of_a_group_have_a_near_twin_in_it(seed, width) -> None:
 
 def test_near_twins_are_held_out_together(series) -> None:
     X = from_scipy(series)
-    held = drawn(X, 0.2)
+    held = draw_rows(X, 0.2)
     assert np.array_equal(held[400:], held[np.arange(150) % 50])
     alone = hash_rows(X) < 0.2 * 2.0**64
     assert np.array_equal(held[50:400], alone[50:400])
@@ -80,24 +80,24 @@ def test_near_twins_are_held_out_together(series) -> None:
 
 def test_the_share_holds_however_large_the_groups() -> None:
     rows = texts(200)
-    X = np.vstack([edition(row, 10 * i + k) for i, row in enumerate(rows) for k in range(10)])
-    shares = [drawn(from_scipy(X), 0.2, seed).mean() for seed in range(10)]
+    X = np.vstack([make_edition(row, 10 * i + k) for i, row in enumerate(rows) for k in range(10)])
+    shares = [draw_rows(from_scipy(X), 0.2, seed).mean() for seed in range(10)]
     assert np.mean(shares) == pytest.approx(0.2, abs=0.03)
 
 
 def test_the_order_of_texts_does_not_matter(series) -> None:
     X = from_scipy(series)
     shuffled = np.random.default_rng(0).permutation(550)
-    assert np.array_equal(drawn(select_rows(X, shuffled), 0.2), drawn(X, 0.2)[shuffled])
+    assert np.array_equal(draw_rows(select_rows(X, shuffled), 0.2), draw_rows(X, 0.2)[shuffled])
 
 
 def test_a_group_that_runs_away_falls_apart() -> None:
     chain = [texts(1)[0]]
     for i in range(300):
-        chain.append(edition(chain[-1], i))
+        chain.append(make_edition(chain[-1], i))
     X = from_scipy(np.vstack([*chain, texts(200, seed=1)]))
     assert np.array_equal(group_near_twins(X), np.arange(501))
-    assert np.array_equal(drawn(X, 0.2), hash_rows(X) < 0.2 * 2.0**64)
+    assert np.array_equal(draw_rows(X, 0.2), hash_rows(X) < 0.2 * 2.0**64)
 
 
 def test_short_rows_are_alike_by_chance() -> None:

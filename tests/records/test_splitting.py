@@ -56,15 +56,15 @@ def write(texts, path="all.csv", **columns) -> None:
     )
 
 
-def names(dataset):
+def list_names(dataset):
     """Return the names of the training and the test records."""
     amounts = {"train": dataset.n_documents, "test": dataset.test.X.n_rows}
     return [dataset.records(part, range(amount)) for part, amount in amounts.items()]
 
 
-def numbers(dataset):
+def list_numbers(dataset):
     """Numbers of the training and of the test records."""
-    return [{int(re.search(r"\d+$", name)[0]) for name in part} for part in names(dataset)]
+    return [{int(re.search(r"\d+$", name)[0]) for name in part} for part in list_names(dataset)]
 
 
 def test_near_twins_are_on_one_side(prepare) -> None:
@@ -72,7 +72,7 @@ def test_near_twins_are_on_one_side(prepare) -> None:
     every += [every[i % 60].rsplit(maxsplit=3)[0] + f" volume{i} part{i}" for i in range(120)]
     write(every)
     dataset = prepare(TABLE)
-    train, test = map(list, numbers(dataset))
+    train, test = map(list, list_numbers(dataset))
     assert sorted(train + test) == list(range(320))
     assert 30 < len(test) < 110
     alike = jaccard(CountVectorizer(binary=True).fit_transform(every).toarray())
@@ -86,9 +86,9 @@ def test_ready_made_near_twins_are_on_one_side(prepare) -> None:
     X[200:, :20] = np.eye(1, 20)
     dump_svmlight_file(X, np.arange(260) % 3, "all.svm", zero_based=False)
     line = "--format=svmlight --train=all.svm"
-    _, test = numbers(prepare(line))
+    _, test = list_numbers(prepare(line))
     assert 20 < len(test) < 90
-    assert numbers(prepare(line, "--seed=1"))[1] != test
+    assert list_numbers(prepare(line, "--seed=1"))[1] != test
     assert all((i in test) == (i + 200 in test) for i in range(1, 61))
 
 
@@ -97,7 +97,7 @@ def test_texts_without_a_word_are_drawn_one_by_one(prepare) -> None:
     for seed in range(6):
         dataset = prepare(TABLE, f"--seed={seed}")
         # binomial: mean 36, standard deviation 5.4
-        assert 18 < sum(i >= 420 for i in numbers(dataset)[1]) < 54
+        assert 18 < sum(i >= 420 for i in list_numbers(dataset)[1]) < 54
         sizes = np.diff(hold_out(dataset, 0.2, seed).test.X.indptr)
         assert 0.13 < len(sizes) / dataset.n_documents < 0.27
         assert 12 < (sizes == 1).sum() < 48
@@ -107,7 +107,7 @@ def test_empty_rows_are_drawn_one_by_one(prepare) -> None:
     rows = ["0 1:1 2:1"] * 40 + [f"1 {i}:1 {i + 1}:2" for i in range(3, 163)] + ["1"] * 200
     Path("all.svm").write_text("\n".join(rows))
     for seed in range(4):
-        _, test = numbers(prepare(f"--format=svmlight --train=all.svm --seed={seed}"))
+        _, test = list_numbers(prepare(f"--format=svmlight --train=all.svm --seed={seed}"))
         assert sum(i <= 40 for i in test) in (0, 40)
         assert 20 < sum(i > 200 for i in test) < 60
 
@@ -188,8 +188,8 @@ def test_a_copy_in_another_group_joins_both(prepare) -> None:
     write([*short, short[0], short[10]], series=series)
     dataset = prepare(TABLE, "--group-column=series", "--test-fraction=0.4")
     for members in ({0, 1, 2, 3, 4, 5, 66}, {10, 67}):
-        assert any(members <= side for side in numbers(dataset))
-    rows = [int(record[1:]) for record in names(dataset)[0]]
+        assert any(members <= side for side in list_numbers(dataset))
+    rows = [int(record[1:]) for record in list_names(dataset)[0]]
     both = {"a": "a and b", "b": "a and b"}
     # record 67 copies record 10 and has no series
     given = [both.get(series[row], series[row]) or series[10] for row in rows]
@@ -206,7 +206,7 @@ def test_groups_are_never_parted_by_later_splits(prepare, split, made, far) -> N
     ovaflow("hold-out", "dataset.h5", "--output=held.h5")
     held = open_dataset("held.h5")
     for part in (dataset, held):
-        train, test = numbers(part)
+        train, test = list_numbers(part)
         assert len(test) == pytest.approx(len(train | test) / 5, abs=far)
         assert not {series[i] for i in train} & {series[i] for i in test} - {""}
     assert held.train.units.tolist() == held.units.tolist()
@@ -215,7 +215,7 @@ def test_groups_are_never_parted_by_later_splits(prepare, split, made, far) -> N
 def test_each_record_is_drawn_by_itself(prepare) -> None:
     write(recurring(200))
     dataset = prepare(TABLE, "--split=random")
-    assert list(map(len, numbers(dataset))) == [160, 40]
+    assert list(map(len, list_numbers(dataset))) == [160, 40]
     assert dataset.test.twins.mean() > 0.8
     held = hold_out(dataset, 0.25)
     assert held.test.X.n_rows == 40
@@ -226,7 +226,7 @@ def test_ready_made_features_are_drawn_one_by_one_or_by_labels_or_are_the_last(p
     lines = [f"{i // 2 if i < 20 else 10 + i % 3} 6:1 8:{1 + i // 4}\n" for i in range(120)]
     Path("all.txt").write_text("120 10 13\n" + "".join(lines))
     by_one, by_labels, last = (
-        numbers(prepare(f"--format=xmc-text --train=all.txt --split={split}"))[1]
+        list_numbers(prepare(f"--format=xmc-text --train=all.txt --split={split}"))[1]
         for split in ("random", "stratified", "last")
     )
     assert len(by_one) == 24
@@ -243,7 +243,7 @@ def test_rare_labels_are_on_both_sides(prepare) -> None:
         np.random.default_rng(0).permutation(np.repeat(range(1, 60), range(1, 60))[:400]).tolist()
     )
     write(texts(400), labels=labels)
-    train, test = numbers(prepare(TABLE, "--split=stratified"))
+    train, test = list_numbers(prepare(TABLE, "--split=stratified"))
     assert (len(train), len(test)) == (320, 80)
     amounts = Counter(labels)
     tested = Counter(labels[i] for i in test)
@@ -296,7 +296,7 @@ def test_a_column_says_what_is_for_testing(prepare, path) -> None:
     write(texts(40), path, part=parts)
     dataset = prepare(f"--format={path[4:]} --train={path} --split-column=part {LIMITS}")
     assert "10 training, 20 dev and 10 test instances" in prepare.said
-    assert numbers(dataset) == [
+    assert list_numbers(dataset) == [
         {i for i in range(40) if i % 8 in sides} for sides in ((0, 1), (2, 7))
     ]
 
@@ -441,7 +441,7 @@ def test_chance_is_not_far(n) -> None:
 )
 def test_the_last_records_are_set_aside(prepare, years, options, test) -> None:
     write(texts(len(years)), year=years)
-    assert numbers(prepare(TABLE + options))[1] == {*test}
+    assert list_numbers(prepare(TABLE + options))[1] == {*test}
 
 
 @given(st.lists(st.datetimes(), min_size=2, max_size=2).map(sorted))
@@ -489,7 +489,7 @@ def test_corrected_records(prepare) -> None:
     dataset = prepare(line, "--repeated=last", "--split=last", "--test-fraction=0.1")
     assert "9 records whose id occurs again later: left out" in prepare.said
     assert "with different labels" not in prepare.said
-    train, test = names(dataset)
+    train, test = list_names(dataset)
     assert test == [f"2024.csv, r{i}" for i in range(5, 9)]
     assert train == [f"2023.csv, r{i}" for i in range(9, 40)] + [
         f"2024.csv, r{i}" for i in range(5)
@@ -510,6 +510,6 @@ def test_texts_that_differ_are_not_said_to_be_the_same(prepare) -> None:
 def test_a_seed_makes_the_same_division_again(prepare, split) -> None:
     write(texts(200))
     line = f"{TABLE}--split={split}"
-    first = numbers(prepare(line))
-    assert numbers(prepare(line, "--threads=2")) == first
-    assert numbers(prepare(line, "--seed=1")) != first
+    first = list_numbers(prepare(line))
+    assert list_numbers(prepare(line, "--threads=2")) == first
+    assert list_numbers(prepare(line, "--seed=1")) != first
