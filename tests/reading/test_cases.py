@@ -150,7 +150,10 @@ def test_one_long_name_each(read, file, separator) -> None:
     assert all(label.count(" > ") == 2 for label in labels)
 
 
-SWALLOWED = "line 8: a quote opened here closes 2 lines later, and these lines look like records; set quotes: none"
+SWALLOWED = (
+    "line 8: a quote opened here closes 2 lines later, "
+    "and these lines look like records; set quotes: none"
+)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,10 @@ def test_text_is_clean_and_no_longer_than_allowed() -> None:
 
 
 def test_html_is_read_as_in_training() -> None:
-    html = "<!doctype html><style>p {}</style><p>Hy<b>phen</b>s &amp;\n<p>a <i>dragon</i><script>a<b</script>\n"
+    html = (
+        "<!doctype html><style>p {}</style><p>Hy<b>phen</b>s &amp;\n"
+        "<p>a <i>dragon</i><script>a<b</script>\n"
+    )
     ours = read_text(".html", html.encode())
     assert ours == "Hyphens &\na dragon"
     assert ours.split() == remove_markup(html).split()
@@ -116,6 +119,9 @@ def test_what_was_read_in_time_is_kept() -> None:
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS does not limit memory")
 def test_the_process_is_limited() -> None:
-    code = "from ovaflow.serving.reading_process import limit_resources; limit_resources(); bytearray(2 << 30)"
+    code = (
+        "from ovaflow.serving.reading_process import limit_resources; "
+        "limit_resources(); bytearray(2 << 30)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "MemoryError" in done.stderr

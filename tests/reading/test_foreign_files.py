@@ -49,7 +49,10 @@ def make_arff():
     rows = FRAME.to_csv(
         quotechar="'", escapechar="\\", doublequote=False, header=False, index=False, quoting=1
     )
-    head = "% made up\n@RELATION 'records'\n\n@attribute text string\n@ATTRIBUTE labels string\n\n@DATA\n"
+    head = (
+        "% made up\n@RELATION 'records'\n\n"
+        "@attribute text string\n@ATTRIBUTE labels string\n\n@DATA\n"
+    )
     return f"{head}{rows}".replace("\n", "\r\n")
 
 

@@ -190,7 +190,8 @@ def test_one_row_per_label_without_ids(advised, prepare) -> None:
         ),
         (
             "text labels",
-            "exchange the fields, or write a header line (text, labels) and read it with format: csv",
+            "exchange the fields, or write a header line (text, labels) "
+            "and read it with format: csv",
         ),
     ],
 )
@@ -215,7 +216,10 @@ def test_names_where_ids_should_be(prepare) -> None:
     without_last = make_label_table(
         join_by(","), [[number for number in numbers if number < 6] for numbers in FROM_1]
     )
-    advice = "no training instance has the id 0, 'Science Fiction': if ids are counted from 1, set first_label: 1"
+    advice = (
+        "no training instance has the id 0, 'Science Fiction': "
+        "if ids are counted from 1, set first_label: 1"
+    )
     assert advice in prepare(without_last, NAMES).said
 
 
@@ -268,7 +272,10 @@ ESCAPED = make_table(
 LATER = sorted(2 * topic for topic in TOPICS), 120, 120
 NAMED = TOPICS, *ALL[1:]
 SPANNING = ['"' * (n == 3) + text + '"' * (n == 5) for n, text in enumerate(TEXTS)]
-SWALLOWED = "line 5: a quote opened here closes 2 lines later, and these lines look like records; set quotes: none"
+SWALLOWED = (
+    "line 5: a quote opened here closes 2 lines later, "
+    "and these lines look like records; set quotes: none"
+)
 FROM_0 = "label '6' is not an id from 0 to 5; if ids are counted from 1, set first_label: 1"
 
 

@@ -209,7 +209,7 @@ def test_command_line_refuses(tmp_path, options, said) -> None:
 
 @pytest.fixture
 def drive(server, monkeypatch):
-    """Google Drive on the local server: gdown's own code runs, on a plain address instead of an id."""
+    """Google Drive on the local server: gdown's own code runs, on an address instead of an id."""
     real = gdown.download
     monkeypatch.setattr(
         gdown, "download", lambda id, **rest: real(url=f"{server.root}/drive/{id}", **rest)
@@ -339,7 +339,10 @@ def test_every_refusal_is_told_and_what_to_do(place, server, capsys) -> None:
         InputError, match=r"source 1: .*answered 404.*source 2: .*answered 503 Service"
     ) as error:
         place.download()
-    remedy = f"download {server.root}/none by hand, put the archive at {place.folder}/a.archive and run again"
+    remedy = (
+        f"download {server.root}/none by hand, "
+        f"put the archive at {place.folder}/a.archive and run again"
+    )
     assert str(error.value).endswith(remedy)
     assert place.files() == {}
     (place.folder / "a.archive").write_bytes(GOOD)

@@ -253,7 +253,10 @@ def test_rare_labels_are_on_both_sides(prepare) -> None:
         )
     assert "no test record" not in prepare.said
     prepare(f"{TABLE}--split=stratified --test-fraction=0.05")
-    told = "7 of 27 labels of two records or more have no test record: with a larger test_fraction more of them have"
+    told = (
+        "7 of 27 labels of two records or more have no test record: "
+        "with a larger test_fraction more of them have"
+    )
     assert told in prepare.said
 
 
@@ -356,7 +359,10 @@ def test_what_cannot_be_split_is_refused(prepare, columns, options, told) -> Non
 
 
 def test_short_texts_that_recur_are_told(prepare) -> None:
-    told = "records have the words of another one, and such records are never parted: if new records, too, will repeat "
+    told = (
+        "records have the words of another one, and such records are never parted: "
+        "if new records, too, will repeat "
+    )
     told += "known texts, as job titles and queries do, split: random measures that"
     # what random measures: two thirds of new records are known texts
     for n, split, twins in (60, "together", 0), (200, "together", 0), (200, "random", 0.65):
@@ -405,7 +411,8 @@ def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, seed) -> None:
     for split, told in (
         (
             "together",
-            "remark: not about 60: records that are alike stay together; split: random draws each by itself",
+            "remark: not about 60: records that are alike stay together; "
+            "split: random draws each by itself",
         ),
         ("random", "60 of 300 training instances held out"),
     ):
@@ -502,7 +509,10 @@ def test_texts_that_differ_are_not_said_to_be_the_same(prepare) -> None:
     write(old, "2023.csv")
     write([*old[:7], *texts(2, seed=1)], "2024.csv", labels="ccccccccc")
     prepare(f"--format=csv --train=*.csv {LIMITS}")
-    told = "9 ids occur more than once with different labels, such as r0; the texts of 7 of them are the same, as in"
+    told = (
+        "9 ids occur more than once with different labels, such as r0; "
+        "the texts of 7 of them are the same, as in"
+    )
     assert told in prepare.said
 
 
