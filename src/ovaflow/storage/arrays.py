@@ -90,6 +90,7 @@ def create_array(
         data = np.asarray(data, dtype, order="C")
         shape = data.shape
         dtype = data.dtype
+    assert shape is not None
     require_space(group.file, math.prod(shape) * np.dtype(dtype).itemsize)
     stored = group.create_dataset(name, shape, dtype, data=data, dcpl=_CONTIGUOUS)
     if data is not None:
@@ -106,7 +107,7 @@ def seal_array(stored: h5py.Dataset, values: np.ndarray, *, infinite: bool = Fal
     digest = xxh3_128()
     must_be_finite = values.dtype.kind == "f" and not infinite
     for block in _split_blocks(values):
-        digest.update(block)
+        digest.update(block.data)
         if must_be_finite and not np.isfinite(block).all():
             number = block[~np.isfinite(block)][0]
             raise NotFiniteError(f"{stored.name[1:]} holds {number}")
@@ -190,7 +191,7 @@ def read_into(array: h5py.Dataset, out: np.ndarray) -> None:
 def _verify_checksum(array: h5py.Dataset, values: np.ndarray) -> None:
     digest = xxh3_128()
     for block in _split_blocks(values):
-        digest.update(block)
+        digest.update(block.data)
     stored = read_attribute_bytes(h5py.h5a.open(array.id, b"xxh3"))
     if stored != digest.hexdigest().encode():
         raise damage_error(array, f"values of {array.name} do not match their checksum")

@@ -60,7 +60,8 @@ class Artifact:
         Checksum of the file.
     """
 
-    path: Path | None = field(default=None, metadata=NOT_STORED)
+    # none until it is written or opened
+    path: Path = field(default=None, metadata=NOT_STORED)  # type: ignore[assignment]
     parameters: dict[str, Any] = field(default_factory=dict, metadata=NOT_STORED)
     inputs: dict[str, str] = field(default_factory=dict, metadata=NOT_STORED)
     checksum: str = field(default="", metadata=NOT_STORED)

@@ -40,7 +40,7 @@ def compute_digest(*values: Any) -> str:
     for value in values:
         if isinstance(value, np.ndarray):
             digest.update(f"{value.dtype.str}{value.shape}\n".encode())
-            digest.update(np.ascontiguousarray(value))
+            digest.update(np.ascontiguousarray(value).data)
         else:
             digest.update(json.dumps(value, sort_keys=True).encode() + b"\n")
     return digest.hexdigest()

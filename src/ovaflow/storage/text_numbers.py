@@ -69,7 +69,7 @@ def _find_slot(
     texts: np.ndarray,
     ends: np.ndarray,
     slots: np.ndarray,
-) -> int:
+) -> np.uint64:
     """Find the slot that has the number of sought[start:end], or the free one where it would be."""
     mask = np.uint64(len(slots) - 1)
     # FNV-1a
