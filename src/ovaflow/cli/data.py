@@ -70,7 +70,7 @@ def download_command(
         raise click.UsageError("--sha256 goes with --url")
     if url:
         download_file(url, output, sha256, record)
-    else:
+    elif dataset:
         download_dataset(dataset, output, catalogue, record)
 
 

@@ -203,8 +203,7 @@ def _read_texts(predictor: Predictor, path: Path, settings: PrepareSource) -> It
         labels = []
         n_labels = []
         for instance in batch:
-            known = {numbers.get(label) for label in instance.labels}
-            known.discard(None)
+            known = {numbers[label] for label in instance.labels if label in numbers}
             ancestors = _find_ancestors(above, known)
             labels.append(known | ancestors)
             n_labels.append(len(instance.labels) + len(ancestors))

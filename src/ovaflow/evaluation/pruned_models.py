@@ -41,7 +41,7 @@ def measure_pruned(
     with Progress("prune", len(thresholds), "thresholds") as progress:
         for threshold in thresholds:
             if threshold > model.parameters["prune"]:
-                weights = prune(pruned.weights, threshold)  # type: ignore[type-var]
+                weights = prune(pruned.weights, threshold)
                 pruned = replace(pruned, weights=weights)
             ids = _find_best_labels(pruned, test, threads)
             sizes = _measure_sizes(model, pruned)

@@ -220,7 +220,9 @@ class TfIdf:
             terms = self.find_terms(tokens.words)
         matrix = self._count_terms(tokens, terms)
         apply_tfidf(matrix, self.idf, self.sublinear)
-        further = self.columns and self.columns.transform(beside, matrix.n_rows)
+        further = None
+        if self.columns is not None:
+            further = self.columns.transform(beside, matrix.n_rows)
         X, norms = make_model_features(matrix, self.normalize, self.bias, self.unscaled, further)
         return Features(X, norms)
 

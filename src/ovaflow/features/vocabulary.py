@@ -186,7 +186,7 @@ def fit_tokens(
         features=tuple(settings.features),
         left_out=left_out,
         column_weights=tuple(settings.column_weights) or (1.0,),
-        columns=beside and ColumnFeatures.fit(beside, settings),
+        columns=ColumnFeatures.fit(beside, settings) if beside else None,
     )
     features = _transform_parts(transform, tokens, threads, folder, beside)
     return FittedFeatures(features.X, features.norms, transform, counts)

@@ -67,7 +67,7 @@ class LabelFinder:
         self,
         names: Sequence[str],
         uris: Sequence[str] = (),
-        groups: Mapping[str, Sequence[int]] | None = None,
+        groups: Mapping[str, np.ndarray] | None = None,
         translations: Sequence[str] = (),
     ) -> None:
         self._names = names
@@ -81,7 +81,7 @@ class LabelFinder:
         ids |= {name or f"label {label}": label for label, name in enumerate(self._names)}
         return ids | {uri: label for label, uri in enumerate(self._uris)}
 
-    def find_ids(self, entry: str) -> Sequence[int]:
+    def find_ids(self, entry: str) -> Sequence[int] | np.ndarray:
         """Find the ids of the labels that an entry means; none for an unknown entry."""
         if entry in self._groups:
             return self._groups[entry]

@@ -282,7 +282,10 @@ def _choose_language(subjects: Iterable[Subject], language: str | None, path: Pa
 def get_name(subject: Subject, language: str | None) -> str:
     """Return the name in a language, else that of no language, else the first of all."""
     names = subject.names
-    return names.get(language) or names.get(None) or names[min(names)]
+    name = names.get(language) or names.get(None)
+    if name:
+        return name
+    return names[min(each for each in names if each is not None)]
 
 
 def _read_tsv(path: Path, language: str | None) -> Iterator[Subject]:

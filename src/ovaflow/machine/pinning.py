@@ -225,8 +225,8 @@ def _take_nearest(
 
 def _sort_free_cpus(node: Node, free: set[int]) -> list[int]:
     """Sort the free CPUs of a node: complete cores first, one CPU of each core before siblings."""
-    depths = {}
-    complete_cores = set()
+    depths: dict[int, int] = {}
+    complete_cores: set[int] = set()
     for core in node.cores:
         for depth, cpu in enumerate(core):
             depths[cpu] = depth

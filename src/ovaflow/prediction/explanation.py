@@ -18,7 +18,8 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.features.blocks import NAMES, PAIRS, format_pair, make_feature_locator
 from ovaflow.features.tokens import find_token_spans
-from ovaflow.model.model_file import LinearScores, Model
+from ovaflow.model.model_file import Model
+from ovaflow.reranking.reranked_model import has_second_stage
 from ovaflow.sparse.csr import CSR
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def compute_contributions(
     """
     model = predictor.model
     linear = _require_weights(model, label)
-    if model.probabilistic:
+    if has_second_stage(model):
         x = model.features_of_first_stage(x)
     values = x.data.astype(np.float64) * linear.label_weights(label, x.indices)
     is_bias = x.indices == linear.bias_feature
@@ -189,7 +190,7 @@ def find_spans(predictor: Predictor, text: str) -> Spans:
     return spans
 
 
-def _require_weights(model: Model, label: int) -> LinearScores:
+def _require_weights(model: Model, label: int) -> Any:
     """Return the linear part of a model.
 
     Raises

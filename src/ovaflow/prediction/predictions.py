@@ -12,7 +12,7 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.dataset.dataset import Dataset, Split
 from ovaflow.model.model_file import Model
 from ovaflow.reranking.macro_f1 import choose_labels_for_macro_f1
-from ovaflow.reranking.reranked_model import Ranking, RerankedModel
+from ovaflow.reranking.reranked_model import Ranking, RerankedModel, has_second_stage
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 from ovaflow.reranking.suggestions import Suggestions
 from ovaflow.settings.predict import N_CANDIDATES
@@ -148,7 +148,7 @@ def predict_test_set(
     if dataset.dev is not None:
         dev = _predict(model, dataset.dev, settings, suggestions.get("dev"))
     inputs = {"dataset": dataset.checksum, "model": model.checksum}
-    if predicted.ranking is not None:
+    if predicted.ranking is not None and has_second_stage(model):
         inputs["reranker"] = model.reranker.checksum
     return Predictions(
         predicted.ids,
@@ -171,7 +171,7 @@ def _predict(
 ) -> PredictedLabels:
     k = settings.k
     X = model.instances(split)
-    if not model.probabilistic:
+    if not has_second_stage(model):
         ids, scores = model.top_k(X, k, settings.threads, quiet=False)
         return PredictedLabels(ids, scores)
     ranking = model.ranking(X, k, settings.threads, quiet=False, suggestions=suggestions)

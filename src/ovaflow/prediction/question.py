@@ -15,6 +15,7 @@ from ovaflow.prediction.explanation import make_label_entry
 from ovaflow.prediction.predictions import require_second_stage
 from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.expected_quality import ExpectedQuality, estimate_quality
+from ovaflow.reranking.reranked_model import has_second_stage
 from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.settings.section import Positive, Section, Text, as_list, setting
 
@@ -178,7 +179,7 @@ def estimate_missed_labels(model: Model, allowed: np.ndarray | None, n_ranked: i
     n_ranked : int
         Number of labels of an instance that are ranked.
     """
-    if not model.probabilistic:
+    if not has_second_stage(model):
         return 0.0
     missed = model.reranker.missed
     if allowed is None:

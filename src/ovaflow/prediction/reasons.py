@@ -22,6 +22,7 @@ from ovaflow.reranking.candidates import Candidates
 from ovaflow.reranking.evidence.kind import ExplainedText
 from ovaflow.reranking.evidence.kinds import find_explained_kinds
 from ovaflow.reranking.evidence.name_in_text import tokens_in
+from ovaflow.reranking.reranked_model import has_second_stage
 from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.sparse.csr import CSR
 
@@ -120,7 +121,8 @@ def _list_evidence(
 ) -> list[list[dict[str, Any]]]:
     """List the evidence about each of some candidates of one instance."""
     model = predictor.model
-    evidence = model.reranker.evidence
+    assert has_second_stage(model)
+    evidence = model.evidence
     texts = evidence.prepare_texts(x, model.first_stage)
     candidates = Candidates(texts, ids[None], predictor.scores(x, ids), np.arange(len(ids)))
     explained = ExplainedText(

@@ -332,11 +332,11 @@ class _GrowingRows:
 
     def append(self, rows: ParsedRows) -> None:
         """Append the rows of a block."""
-        self._values.frombytes(rows.X.data.view(np.uint8))
-        self._features.frombytes(rows.X.indices.view(np.uint8))
-        self._labels.frombytes(rows.Y.indices.view(np.uint8))
+        self._values.frombytes(rows.X.data.view(np.uint8).data)
+        self._features.frombytes(rows.X.indices.view(np.uint8).data)
+        self._labels.frombytes(rows.Y.indices.view(np.uint8).data)
         for ends, matrix in ((self._ends_of_features, rows.X), (self._ends_of_labels, rows.Y)):
-            ends.frombytes((matrix.indptr[1:] + ends[-1]).view(np.uint8))
+            ends.frombytes((matrix.indptr[1:] + ends[-1]).view(np.uint8).data)
 
     def matrices(self, bounds: Bounds) -> tuple[CSR, CSR]:
         """Return X and Y."""
@@ -375,6 +375,9 @@ def _canonicalize(matrix: CSR) -> CSR:
 def _find_token(lines: bytes, position: int) -> str:
     """Find the token at a position, for messages."""
     begin = max(position - 30, 0)
-    begin += re.search(rb"[^ \t\r\n]*\Z", lines[begin:position]).start()
-    token = re.match(rb"\S*", lines[begin : begin + 60])[0]
-    return ascii(token.decode("latin-1")) if token else "the end of the line"
+    before = lines[begin:position]
+    begin += len(before) - len(re.split(rb"[ \t\r\n]", before)[-1])
+    token = re.split(rb"\s", lines[begin : begin + 60])[0]
+    if not token:
+        return "the end of the line"
+    return ascii(token.decode("latin-1"))

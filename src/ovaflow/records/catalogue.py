@@ -87,9 +87,9 @@ def default_catalogue() -> Path:
 
 
 @cache
-def read_catalogue(path: StrPath | None = None) -> dict[str, CatalogueEntry]:
+def read_catalogue(path: Path | None = None) -> dict[str, CatalogueEntry]:
     """Read a catalogue, ovaflow's own by default."""
-    path = Path(path or default_catalogue())
+    path = path or Path(default_catalogue())
     try:
         return _Catalogue.model_validate(load_config(path)).datasets
     except ValidationError as error:
@@ -101,7 +101,7 @@ def read_catalogue(path: StrPath | None = None) -> dict[str, CatalogueEntry]:
 
 def find_entry(name: str, path: StrPath | None = None) -> CatalogueEntry:
     """Find a data set of a catalogue, ovaflow's own by default."""
-    catalogue = read_catalogue(path)
+    catalogue = read_catalogue(None if path is None else Path(path))
     if name not in catalogue:
         remedy = f"choose from {', '.join(catalogue)}"
         raise InputError(f"no dataset {name!r}", path=path or default_catalogue(), remedy=remedy)

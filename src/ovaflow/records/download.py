@@ -158,7 +158,7 @@ def _fetch(source: Archive, archive: Path) -> None:
     """Download an archive."""
     if source.url:
         fetch_url(source.url, archive)
-    else:
+    elif source.drive:
         fetch_drive(source.drive, archive, source.resourcekey)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeGuard
 
 import numpy as np
 
@@ -171,3 +171,8 @@ class RerankedModel(Model):
         texts = self._look_up(row, 1, dict.fromkeys(self.reranker.files, empty))
         first = np.zeros((1, 1), np.int32)
         self._rank(texts, (first, first.astype(np.float32)))
+
+
+def has_second_stage(model: Model) -> TypeGuard[RerankedModel]:
+    """Return True if a model gives probabilities, by its second stage."""
+    return model.probabilistic

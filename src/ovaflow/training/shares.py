@@ -35,7 +35,7 @@ def train_shard(
     settings: Any,
     files: Mapping[str, Any],
     shard: int,
-    shards: int,
+    shards: int | None,
     threads: int,
     output: Path,
 ) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import Progress, silence_progress
 from ovaflow.dataset.dataset import Dataset, Names, Split
 from ovaflow.features.blocks import advise_on_spaceless, is_spaceless
@@ -108,7 +108,7 @@ def _compare_blocks(
     *,
     names_by_label: NamesByLabel | None = None,
     has_vocabulary: bool = False,
-    path: Path | None = None,
+    path: StrPath | None = None,
 ) -> dict[str, Any]:
     """Compare the candidates on instances; returns JSON.
 

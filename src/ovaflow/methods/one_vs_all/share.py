@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ovaflow.console.errors import StrPath
 from ovaflow.dataset.dataset import Dataset
 from ovaflow.initialization.all_negative import Root
 from ovaflow.initialization.means import Means
@@ -24,7 +24,7 @@ from ovaflow.training.shares import Share
 
 
 def make_plan_share(
-    dataset: Dataset, training: TrainLabels, files: Mapping[str, StrPath | None], shard: int
+    dataset: Dataset, training: TrainLabels, files: Mapping[str, Path], shard: int
 ) -> Share:
     """Describe the training of one shard of a plan.
 

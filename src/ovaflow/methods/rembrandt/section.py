@@ -99,7 +99,7 @@ def _paint_trained(axes: RecordingAxes, run: Run, points: Sequence[dict[str, flo
     if points:
         draw_line(axes, run, [points[-1]["rank"]], [error], name, markersize=6)
     else:
-        colour = get_series_colour(run.series)
+        colour = get_series_colour(run.series or 0)
         axes.axhline(error, color=colour, linestyle=_DASHES, linewidth=1.3)
         axes.record(name, x=[None], y=[error])
 

@@ -132,7 +132,7 @@ class PiecesOfName(Evidence):
     def n_features(self) -> int:
         return len(self.pieces.idf)
 
-    def make_features(self, tokens: Tokens | None) -> CSR:
+    def make_features(self, tokens: Tokens) -> CSR:
         """Make the pieces of texts, rows of length 1."""
         return self.transform.transform_tokens(tokens).X
 
