@@ -123,7 +123,7 @@ class LabelFinder:
         """Return the indices of the entries that mean no label."""
         return [index for index, entry in enumerate(entries) if not len(self.find_ids(entry))]
 
-    def _require(self, entry: str) -> Sequence[int]:
+    def _require(self, entry: str) -> Sequence[int] | np.ndarray:
         labels = self.find_ids(entry)
         if len(labels):
             return labels

@@ -183,6 +183,7 @@ def read_training_instances(source: SourceFiles, threads: int = 1) -> Iterator[T
     for row, instance in enumerate(Corpus(source, labels, "train")):
         if row in places and not instance.extra:
             place = places[row]
+            assert records.units is not None
             numbers = records.labels.of(place)
             names = tuple(labels.written(number) for number in numbers if number >= 0)
             yield instance._replace(labels=names, group=records.units[place])

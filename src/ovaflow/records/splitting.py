@@ -54,6 +54,7 @@ def split_records(records: CollectedRecords, n: int, settings: PrepareSource) ->
         return hashes
 
     Y = records.labels.take(np.arange(n)).given()
+    assert records.units is not None
     split = _split_units(records.units[:n], times, get_hashes, Y, settings)
     if settings.split in ("together", "stratified"):
         n_copies = _count_short_copies(records.tokens, word_sets)

@@ -4,7 +4,7 @@ Predicting with them is a kernel of its own, which needs neither scikit-learn no
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -154,7 +154,7 @@ def fit_trees(
     return trees
 
 
-def _convert_from_scikit_learn(model) -> BoostedTrees:
+def _convert_from_scikit_learn(model: Any) -> BoostedTrees:
     """Convert a fitted ``HistGradientBoostingClassifier`` of two classes."""
     trees = [trees[0].nodes for trees in model._predictors]
     nodes = np.concatenate(trees)

@@ -5,7 +5,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class LabelSolver(ABC):
         """Allocate the arrays of one thread; ``weights`` take the start, and hold the solution."""
 
     @abstractmethod
-    def solve(self, problem: LabelProblem, work) -> Outcome:
+    def solve(self, problem: LabelProblem, work: Any) -> Outcome:
         """Solve one label, from ``work.weights`` and into them."""
 
 

@@ -98,7 +98,7 @@ class Method(ABC):
 
     @abstractmethod
     def share(
-        self, dataset: Any, settings: Any, files: Mapping[str, Any], shard: int, shards: int
+        self, dataset: Any, settings: Any, files: Mapping[str, Any], shard: int, shards: Any
     ) -> "Share":
         """Describe what a job trains: shard number ``shard`` of ``shards``."""
 

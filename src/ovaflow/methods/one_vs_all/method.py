@@ -1,6 +1,7 @@
 """One-vs-all as a method: a plan divides its labels, and steps of its own compute their starts."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ovaflow.steps import PROBLEM_SETTINGS, Step, StepSettings
@@ -117,7 +118,8 @@ class OneVsAllMethod(Method):
         """Describe the training of one shard."""
         from ovaflow.methods.one_vs_all.share import make_plan_share
 
-        return make_plan_share(dataset, settings, files, shard)
+        given = {name: Path(path) for name, path in files.items() if path is not None}
+        return make_plan_share(dataset, settings, given, shard)
 
     def describe(self, shard: "Shard") -> str:
         """Describe a shard in words."""

@@ -132,8 +132,9 @@ class PiecesOfName(Evidence):
     def n_features(self) -> int:
         return len(self.pieces.idf)
 
-    def make_features(self, tokens: Tokens) -> CSR:
+    def make_features(self, tokens: Tokens | None) -> CSR:
         """Make the pieces of texts, rows of length 1."""
+        assert tokens is not None
         return self.transform.transform_tokens(tokens).X
 
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
