@@ -140,9 +140,9 @@ def test_columns_beside_texts(tmp_path) -> None:
             service.answer("/corrections", {"text": record, "labels": ["l2"], "id": "7"})
     names = {"number_columns": "price", "category_columns": "publisher"}
     first, second = read_file(PrepareSource(format="jsonl", **names), tmp_path / "new.jsonl")
-    assert (first.text, first.labels, first.beside) == ("a1 b", ("l2",), (2.0, "p2"))
-    assert isnan(second.beside[0])
-    assert second.beside[1] == ""
+    assert (first.text, first.labels, first.feature_values) == ("a1 b", ("l2",), (2.0, "p2"))
+    assert isnan(second.feature_values[0])
+    assert second.feature_values[1] == ""
 
 
 def test_trees_predict_and_say_that_they_cannot_explain(folder, tmp_path) -> None:
