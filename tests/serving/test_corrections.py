@@ -45,7 +45,7 @@ def test_a_correction_is_a_training_record_of_the_same_columns(service, saved, p
     [instance] = read_file(PrepareSource(format="jsonl"), saved)
     assert instance.text == text
     assert instance.labels == (names[7], names[2])
-    assert instance.id == "record 17"
+    assert instance.record_id == "record 17"
 
 
 def test_every_label_is_read_back_as_the_training_data_had_it(service, saved, predictor) -> None:

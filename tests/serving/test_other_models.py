@@ -95,7 +95,7 @@ def test_text_columns_with_weights(tmp_path) -> None:
     saved = list(read_file(settings, tmp_path / "new.jsonl"))
     texts = [f"a1 b{FIELD_SEPARATOR}c1 d0", f"a2 b{FIELD_SEPARATOR}"]
     assert [record.text for record in saved] == texts
-    assert [(record.labels, record.id) for record in saved] == [(("l1",), "7")] * 2
+    assert [(record.labels, record.record_id) for record in saved] == [(("l1",), "7")] * 2
 
 
 def test_columns_beside_texts(tmp_path) -> None:
