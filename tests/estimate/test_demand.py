@@ -1,4 +1,4 @@
-"""What jobs ask for, from the files that say what all labels take."""
+"""Requests of jobs, by files with the demand of all labels."""
 
 import os
 from dataclasses import replace
@@ -28,17 +28,17 @@ DEMAND = Demand(
         (0.01, 1, False, 1000 + 100 + 80, 362),
         (0.01, 8, False, 1000 + 800 + 80, 47),
         (0.01, 8, True, 1000 + 800 + 2 * 80, 47),
-        # joined, the results are there twice, and the threads are gone
+        # joining takes the results twice, when the threads have ended
         (1, 8, False, 1000 + 2 * 8000, 4502),
     ],
 )
-def test_a_share_of_all(share, threads, pretrained, megabytes, seconds) -> None:
-    asked = DEMAND.request(share, threads, pretrained)
+def test_a_job_requests_its_share_of_all(share, threads, pretrained, megabytes, seconds) -> None:
+    asked = DEMAND.request(share, threads, pretrained=pretrained)
     assert asked.mem_mb == pytest.approx(1.25 * megabytes + 200, abs=100)
     assert asked.runtime == pytest.approx(2 * seconds / 60 + 1, abs=1)
 
 
-def test_from_files(tmp_path) -> None:
+def test_demand_and_shares_are_read_from_files(tmp_path) -> None:
     estimate = tmp_path / "estimate.json"
     plan = tmp_path / "shards.tsv"
     for read in (read_demand, read_work_shares, read_dataset_shape):
@@ -48,16 +48,17 @@ def test_from_files(tmp_path) -> None:
     write_plan(plan, [[0, 1], [2], [3]], [3.0, 3.0, 2.0, 2.0])
     assert read_demand(estimate) == DEMAND
     assert read_work_shares(plan) == {0: 0.6, 1: 0.2, 2: 0.2}
-    # written again, it is read again
+    # a file that is written again is read again
     write_demand(estimate, replace(DEMAND, core_seconds=1.0))
     os.utime(estimate, ns=(0, 0))
     assert read_demand(estimate).core_seconds == 1
 
 
-def test_sizes_of_a_dataset(path, tmp_path) -> None:
+def test_sizes_of_a_dataset_are_those_of_its_training_instances(path, tmp_path) -> None:
     sizes = tmp_path / "sizes.json"
     held_out = tmp_path / "held-out.h5"
     ovaflow("hold-out", path, f"--sizes={sizes}", f"--output={held_out}")
-    X, Y = (getattr(open_dataset(held_out).train, part) for part in "XY")
-    assert read_dataset_shape(sizes) == (X.n_rows, X.n_columns, Y.n_columns, len(Y.data))
-    assert X.n_rows < open_dataset(path).train.X.n_rows
+    train = open_dataset(held_out).train
+    theirs = (train.X.n_rows, train.X.n_columns, train.Y.n_columns, len(train.Y.data))
+    assert read_dataset_shape(sizes) == theirs
+    assert train.X.n_rows < open_dataset(path).train.X.n_rows

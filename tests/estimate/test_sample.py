@@ -62,7 +62,7 @@ def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path) -> None:
         [shard], open_dataset(path), 0.05, tmp_path / "model.h5", tmp_path / "training.h5"
     )
     # of all labels
-    assert sample.solved == sample.of == 99
+    assert sample.solved == sample.total == 99
     assert sample.weights == pytest.approx(weights)
     figures = summary.summarize(sample, path, 1, 1, "labels")
     assert figures["model_bytes"] == pytest.approx((tmp_path / "model.h5").stat().st_size, rel=0.1)

@@ -1,1 +1,1 @@
-"""Time and memory of a training, from a small sample, and what its jobs request."""
+"""Time and memory of a training, from a small sample, and the requests of its jobs."""

@@ -1,4 +1,4 @@
-"""How many shards ``shards: auto`` is: by the size of the training files, which Snakemake knows
+"""The number of shards of ``shards: auto``, by the size of the training files, which Snakemake knows
 before any job runs.
 """
 
@@ -14,17 +14,21 @@ from ovaflow.settings.configuration import Config
 from ovaflow.settings.section import as_list
 from ovaflow.settings.source import is_in_storage
 
-_BYTES = 8e6
-"""Bytes of training files for a shard: of texts, some twenty seconds of training."""
+_SHARD_BYTES = 8e6
+"""Bytes of training files for a shard: about twenty seconds of training on texts."""
 _EXPANSION = 3
-_MOST = 200
-_OTHERWISE = 8
-_ELSEWHERE = math.inf
+"""Size of compressed files when unpacked, as a multiple of their own."""
+_MAX_SHARDS = 200
+_DEFAULT_SHARDS = 8
+"""Number of shards where the size of files is unknown, or the method needs no plan."""
+_REMOTE_BYTES = math.inf
+"""Size that files elsewhere are taken to have."""
 
 
 def choose_shard_count(config: Config, dataset: str, run: str) -> int:
-    """Shards of a run; no number of cores is asked, since another number of shards trains
-    everything again.
+    """Choose the number of shards of a run.
+
+    It does not depend on the number of cores: another number of shards trains everything again.
     """
     shards = config.train_settings(run).shards
     if shards != "auto":
@@ -33,22 +37,28 @@ def choose_shard_count(config: Config, dataset: str, run: str) -> int:
     plan = Path(paths.PLAN.format(dataset=dataset, run=run))
     if size is None and plan.exists():
         return len(read_work_shares(plan))
-    if size in (None, _ELSEWHERE) or not find_method(config.runs[run].method).divided_by_plan:
-        return _OTHERWISE
-    return min(max(1, math.ceil(size / _BYTES)), _MOST)
+    if size is None or size == _REMOTE_BYTES:
+        return _DEFAULT_SHARDS
+    if not find_method(config.runs[run].method).divided_by_plan:
+        return _DEFAULT_SHARDS
+    return min(max(1, math.ceil(size / _SHARD_BYTES)), _MAX_SHARDS)
 
 
 def is_small(config: Config, dataset: str, estimate: str) -> bool:
-    """Whether one shard would do, so that no estimate is worth its time; without the files, whether
-    none was made.
+    """Return whether one shard is enough, so that no estimate is worth its time.
+
+    Without the files, the dataset is small if no estimate was made.
     """
     size = measure_training_bytes(config, dataset)
-    return not Path(estimate).exists() if size is None else size <= _BYTES
+    if size is None:
+        return not Path(estimate).exists()
+    return size <= _SHARD_BYTES
 
 
 def measure_training_bytes(config: Config, dataset: str) -> float | None:
-    """About the size of the training files when unpacked; infinite of those elsewhere, None where
-    they are gone.
+    """Measure the approximate size of the training files when unpacked.
+
+    It is infinite for files elsewhere, and None for files that are gone.
     """
     if config.dataset_entry(dataset).source == "builtin":
         return 0.0
@@ -57,14 +67,15 @@ def measure_training_bytes(config: Config, dataset: str) -> float | None:
     for role in ("train", "extra"):
         for location in as_list(files.get(role, [])):
             if is_in_storage(location) or location.startswith(f"{paths.DOWNLOADS}/"):
-                return _ELSEWHERE
+                return _REMOTE_BYTES
             try:
-                size += sum(map(_unpacked, find_matching_files(location)))
+                for path in find_matching_files(location):
+                    size += _measure_unpacked_bytes(path)
             except (InputError, FileNotFoundError):
                 return None
     return size
 
 
-def _unpacked(path):
+def _measure_unpacked_bytes(path: Path) -> int:
     size = path.stat().st_size
     return _EXPANSION * size if path.name.endswith(EXPANDING_ENDINGS) else size

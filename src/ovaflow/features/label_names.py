@@ -59,7 +59,7 @@ def append_label_names(
         Y=stack_blocks([train.Y, Y], n_labels),
         tokens=train.tokens and join_tokens(train.tokens, tokens.take(rows), folder),
     )
-    if train.norms is not None:
+    if train.norms is not None and lengths is not None:
         appended = replace(appended, norms=np.concatenate([train.norms, lengths[rows]]))
     if train.weights is not None:
         weights = np.pad(train.weights, (0, len(rows)), constant_values=1)

@@ -24,6 +24,7 @@ def truncate_features(X: CSR, ends: np.ndarray, normalized: bool) -> tuple[CSR, 
     lengths : ndarray of float64, shape (n,)
         Lengths of their rows before these were scaled.
     """
+    assert X.places is not None
     n = X.n_rows
     rows = np.repeat(np.arange(n), np.diff(X.indptr))
     assert X.places is not None

@@ -40,7 +40,7 @@ from ovaflow.features.tokens import (
     tokenize,
     tokenize_in_batches,
 )
-from ovaflow.features.word_table import WordTable
+from ovaflow.features.word_table import WordList, WordTable
 from ovaflow.reading.streams import read_lines
 from ovaflow.settings.prepare import is_language
 from ovaflow.sparse.csr import CSR, offsets
@@ -282,15 +282,16 @@ def read_tokens(
     sets = [np.empty(0, np.int64)]
     for tokens in tokenize_in_batches(texts, threads=threads):
         sets.append(number_word_sets(tokens))
-        places = tokens.words.places
-        numbers = table.number(tokens.words.letters, places[:-1], places[1:])
+        words = tokens.words
+        assert isinstance(words, WordList)
+        numbers = table.number(words.letters, words.places[:-1], words.places[1:])
         ids.extend(numbers[tokens.ids])
         fields.extend(tokens.fields)
         lengths.append(np.diff(tokens.indptr))
         _forget_rare_words(table, ids, lengths)
-    words = [word or None for word in table.words]
+    known_words = [word or None for word in table.words]
     indptr = np.cumsum(np.concatenate(lengths))
-    return Tokens(words, ids.mapped(), indptr, fields.mapped()), np.concatenate(sets)
+    return Tokens(known_words, ids.mapped(), indptr, fields.mapped()), np.concatenate(sets)
 
 
 def take_tokens(tokens: Tokens, rows: np.ndarray, folder: StrPath | None = None) -> Tokens:
@@ -433,7 +434,7 @@ def _count_documents(
 
 def _choose_words(tokens: Tokens, document_frequency: np.ndarray, limits: FrequencyLimits) -> Terms:
     """Choose the words that are frequent enough and not too frequent, without forgotten ones."""
-    words = tokens.words
+    words: Any = tokens.words
     is_frequent = document_frequency >= limits.fewest
     chosen = np.flatnonzero(is_frequent & (document_frequency <= limits.most))
     terms = []
@@ -509,7 +510,7 @@ def _choose_pairs(
         counts.add(distinct, frequency)
     keys, frequency = counts.merge()
     chosen = np.flatnonzero((frequency >= limits.fewest) & (frequency <= limits.most))
-    words = tokens.words
+    words: Any = tokens.words
     firsts, seconds = np.divmod(keys[chosen], max(len(words), 1))
     pairs = zip(firsts.tolist(), seconds.tolist(), frequency[chosen].tolist(), strict=True)
     terms = [(-df, format_pair(words[first], words[second])) for first, second, df in pairs]

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -97,7 +98,7 @@ def _number_words(
     starts: np.ndarray,
     ends: np.ndarray,
     slots: np.ndarray,
-    seed: int,
+    seed: Any,
     known: np.ndarray,
     places: np.ndarray,
     n_words: int,

@@ -232,7 +232,7 @@ class OneVsAllMethod(Method):
             return SMALL_REQUEST
         share = read_work_shares(files["plan"]).get(shard, 0.0)
         pretrained = config.runs[run].pretrained is not None
-        return read_demand(files["estimate"]).request(share, threads, pretrained)
+        return read_demand(files["estimate"]).request(share, threads, pretrained=pretrained)
 
     def merging_megabytes(self, labels: int, inputs: float, shards: float) -> int:
         """Return the memory, in MB, of merging shards into a model."""
