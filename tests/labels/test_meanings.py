@@ -1,4 +1,4 @@
-"""What written labels mean, against one record at a time."""
+"""Meanings of written labels, compared with those of one record at a time."""
 
 from collections import Counter
 
@@ -37,7 +37,7 @@ def test_like_one_record_at_a_time(files, new_names, replaced, is_hierarchical, 
         counts = Counter()
         for row in rows:
             written.append(row)
-        ours = labels.meanings.of(written, counts)
+        ours = labels.meanings.translate(written, counts)
         theirs = [
             naive.resolve_labels(
                 row,

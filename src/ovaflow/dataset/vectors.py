@@ -34,7 +34,7 @@ def read_vectors(source: SourceFiles, labels: Labels, role: str) -> Split:
     has_weights = any(weight != 1 for weight in weights)
     return Split(
         from_scipy(stack_vectors(vectors, source.train_name)),
-        labels.meanings.of(lists, corpus.counts).given(),
+        labels.meanings.translate(lists, corpus.counts).given(),
         records=records,
         weights=np.array(weights, np.float32) if has_weights else None,
     )

@@ -30,8 +30,8 @@ _TIME_MARGIN = 2.0
 PROGRAM_MEGABYTES = 500
 """Memory of a job that holds no data yet, with that of the scheduler."""
 INDEX_PANEL_LABELS = 1 << 16
-"""Labels of an index that are made at a time: the value of :mod:`ovaflow.model.index`, which compiles
-kernels and so is not imported here.
+"""Labels of an index that are made at a time: the value of :mod:`ovaflow.model.index`, which
+compiles kernels and so is not imported here.
 """
 
 EXPANDING_ENDINGS = (*COMPRESSED_ENDINGS, ".parquet", ".npz", ".xlsx", ".xlsm", ".ods")
@@ -141,7 +141,7 @@ def reading_memory_mb(files: list[str], megabytes: float) -> int:
 
 
 def choosing_memory_mb(files: list[str], megabytes: float) -> int:
-    """Estimate the memory of a job that reads raw files and trains a model of all labels on them."""
+    """Estimate the memory of a job that reads raw files and trains a model on them."""
     return reading_memory_mb(files, 10 * megabytes)
 
 

@@ -1,5 +1,5 @@
-"""The number of shards of ``shards: auto``, by the size of the training files, which Snakemake knows
-before any job runs.
+"""The number of shards of ``shards: auto``, by the size of the training files, which Snakemake
+knows before any job runs.
 """
 
 import math

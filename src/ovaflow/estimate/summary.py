@@ -1,4 +1,4 @@
-"""Figures of a complete training on this machine, from a sample, and a recommended number of jobs."""
+"""Figures of a complete training on this machine, from a sample, and a suggested number of jobs."""
 
 import math
 from collections.abc import Mapping

@@ -27,12 +27,13 @@ _SPACELESS = re.compile(
 _NOTICED_SPACELESS_SHARE = 0.01
 """Share of spaceless texts above which they are remarked upon."""
 _LARGE_SPACELESS_SHARE = 0.1
-"""Share of spaceless texts above which characters are recommended, although the other texts get more
-features by them.
+"""Share of spaceless texts above which characters are recommended, although these also add features
+to the other texts.
 """
 
 _LONGEST_STEMMED = 1000
-"""Letters of a word that are stemmed: some stemmers take quadratic time, in which no other thread runs.
+"""Letters of a word that are stemmed: some stemmers take quadratic time, in which no other thread
+runs.
 """
 
 
@@ -42,7 +43,7 @@ def is_spaceless(text: str) -> bool:
 
 
 def advise_on_spaceless(n_spaceless: int, n_texts: int) -> str:
-    """Advise on features for texts without spaces; empty if a hundredth or less of them have none."""
+    """Advise on features for texts without spaces; empty if at most a hundredth of them have none."""
     if n_spaceless > n_texts / 2:
         return "set features: [{characters: [1, 3]}]"
     if n_spaceless > _LARGE_SPACELESS_SHARE * n_texts:
@@ -91,7 +92,7 @@ def make_feature_locator(
 
     def locate_features(word: str) -> Iterator[tuple[str, int, int]]:
         for namer in namers:
-            # pieces of a length come from left to right; a search for each would take quadratic time
+            # pieces of a length come from left to right; searching each would take quadratic time
             n_pieces: Counter[int] = Counter()
             for name in namer(word):
                 if name.startswith('"'):

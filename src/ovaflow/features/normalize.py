@@ -1,4 +1,4 @@
-"""The last step to features: rows of length 1, the bias feature, and stored zeros where there are few.
+"""The last step to features: rows of length 1, the bias feature, and zeros that are stored.
 
 Kernels run over full rows without indices, in about a fifth of a gather's time per feature. Zeros
 change no result beyond rounding, and are never counted as nonzeros.

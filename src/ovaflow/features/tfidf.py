@@ -47,7 +47,7 @@ _LARGEST_COUNT = 1 << 24
 _BATCH_ENTRIES = 1 << 20
 """Entries that are checked together."""
 RECORDED_PARAMETERS = ("features", "left_out", "column_weights", "sublinear", "normalize", "bias")
-"""Parameters of a dataset or model from which its transform is rebuilt; names and idf of its features
+"""Parameters of a dataset or model from which its transform is rebuilt; names and idf of features
 are stored separately.
 """
 

@@ -326,7 +326,7 @@ def transform_in_parts(
     folder: StrPath | None = None,
     beside: Sequence[tuple] | None = None,
 ) -> Features:
-    """Compute features of texts by their tokens, part by part; parameters as in :func:`fit_tokens`."""
+    """Compute features of texts by their tokens; parameters as in :func:`fit_tokens`."""
     tokens = remove_words(tokens, frozenset(transform.left_out))
     return _transform_parts(transform, tokens, threads, folder, beside)
 
@@ -422,7 +422,7 @@ def _count_documents(
     last_text: np.ndarray,
     frequency: np.ndarray,
 ) -> None:
-    """Count in ``frequency`` the texts with a token of each term; ``last_text`` has the last one."""
+    """Count in ``frequency`` the texts with each term; ``last_text`` has the last one."""
     for i in range(len(indptr) - 1):
         for k in range(indptr[i], indptr[i + 1]):
             for e in range(starts[ids[k]], starts[ids[k] + 1]):

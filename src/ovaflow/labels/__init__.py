@@ -1,1 +1,3 @@
-"""Labels from their written form to columns of the label matrix: vocabularies, choices, hierarchies."""
+"""Labels from their written form to columns of the label matrix: vocabularies, choices and
+hierarchies.
+"""

@@ -1,4 +1,4 @@
-"""Choices of labels: names, URIs, patterns with ``*``, and groups of a vocabulary; files of these."""
+"""Choices of labels: names, URIs, patterns with ``*``, groups of a vocabulary, and files of these."""
 
 import difflib
 import fnmatch

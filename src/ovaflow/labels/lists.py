@@ -56,7 +56,7 @@ class LabelLists:
         """Number of labels of each instance: int64 (n,)."""
         return np.diff(self.indptr)
 
-    def of(self, row: int) -> Any:
+    def get_labels(self, row: int) -> Any:
         """Return the numbers of an instance."""
         return self._numbers[self._indptr[row] : self._indptr[row + 1]]
 

@@ -1,4 +1,4 @@
-"""Meanings of labels as records write them: each written label means one label, none, or several."""
+"""Meanings of labels as records write them: each written label means one label, none or several."""
 
 from collections import Counter
 from itertools import islice
@@ -32,7 +32,7 @@ class Meanings:
         self._meant = LabelLists(labels.number_of)
         self._left_out = LabelLists(Numbering().__getitem__)
 
-    def of(self, written: LabelLists, counts: Counter) -> LabelLists:
+    def translate(self, written: LabelLists, counts: Counter) -> LabelLists:
         """Return the labels that records mean by the numbers of written ones.
 
         ``counts`` get the numbers of labels that were renamed, replaced and left out.

@@ -94,7 +94,7 @@ class Corpus:
         names = list(self._labels.meanings.written)
         cells = []
         for row in np.flatnonzero(has_several)[:SAMPLED_LABELS].tolist():
-            cells.append([names[number] for number in written.of(row)])
+            cells.append([names[number] for number in written.get_labels(row)])
         sentence = find_cut_sentence(cells, reading.separator)
         if sentence is not None:
             counts["labels_cut"] = sentence

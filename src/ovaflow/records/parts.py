@@ -69,7 +69,7 @@ def read_parts(
             feature_columns=corpus.feature_columns,
         )
         written = records.labels
-        records = replace(records, labels=labels.meanings.of(written, corpus.counts))
+        records = replace(records, labels=labels.meanings.translate(written, corpus.counts))
         parts[role] = _filter_records(records, settings, corpus.counts, folder)
         if role == "train":
             doubt = corpus.find_doubt(written.take(parts[role].rows), corpus.counts)
@@ -184,6 +184,6 @@ def read_training_instances(source: SourceFiles, threads: int = 1) -> Iterator[T
         if row in places and not instance.extra:
             place = places[row]
             assert records.units is not None
-            numbers = records.labels.of(place)
+            numbers = records.labels.get_labels(place)
             names = tuple(labels.written(number) for number in numbers if number >= 0)
             yield instance._replace(labels=names, group=records.units[place])

@@ -55,7 +55,7 @@ def count_repeated(records: CollectedRecords, counts: Counter) -> None:
     _, firsts, numbers = np.unique(keys[rows], return_index=True, return_inverse=True)
     label_hashes = []
     for row in rows.tolist():
-        label_hashes.append(hash(frozenset(records.labels.of(row).tolist())))
+        label_hashes.append(hash(frozenset(records.labels.get_labels(row).tolist())))
     labels = np.array(label_hashes, np.int64)
     has_other_labels = labels != labels[firsts[numbers]]
     different = np.unique(numbers[has_other_labels])
