@@ -1,4 +1,4 @@
-"""Columns whose names have commas and line ends, from the file to the answers of a model and back."""
+"""Columns whose names have commas and line ends, from the file to the answers of a model."""
 
 import pytest
 from commands import list_label_values, ovaflow, predict_answers
@@ -54,7 +54,7 @@ def data(request, prepare):
     ],
 )
 def test_columns_are_read_as_those_with_plain_names(data, options, columns) -> None:
-    plain = ",".join(map(PLAIN.get, columns))
+    plain = ",".join(PLAIN[column] for column in columns)
     ours = data(*options, f"--labels-column={SUBJECTS}")
     theirs = data("--labels-column=subjects", f"--text-column={plain}", plain="plain-")
     quoted = ",".join(f'"{name}"' for name in columns)
@@ -83,9 +83,9 @@ def test_weights_are_of_the_columns_that_there_are(prepare) -> None:
     records = [{"a, b": f"one{i}", "c": f"two{i}", "labels": f"l{i}"} for i in range(3)] * 20
     write_records("records.csv", records)
     line = "--train=records.csv --format=csv --min-df=1 --max-df=1.0 --split=random"
-    told = "3 column_weights for 'a, b', 'c'; set column_weights to one for each column\n"
+    message = "3 column_weights for 'a, b', 'c'; set column_weights to one for each column\n"
     assert prepare(line, "--text-column=a,b,c", "--column-weights=[2, 1, 1]", status=2).endswith(
-        told
+        message
     )
     prepare(line, '--text-column="a, b",c', "--column-weights=[2, 1]")
 

@@ -1,5 +1,5 @@
-"""Article 1 of the Declaration of Human Rights is told in each language; a wrong language is worse
-than none.
+"""The language of article 1 of the Declaration of Human Rights is detected; a wrong language is
+worse than none.
 """
 
 from collections import Counter
@@ -14,50 +14,59 @@ from ovaflow.features.text_language import LANGUAGES, detect_languages, score_la
 from ovaflow.features.tokens import normal_form, tokenize
 
 ARTICLES = {
-    "cs": "Všichni lidé rodí se svobodní a sobě rovní co do důstojnosti a práv. Jsou nadáni rozumem a svědomím a mají "
-    "spolu jednat v duchu bratrství.",
-    "de": "Alle Menschen sind frei und gleich an Würde und Rechten geboren. Sie sind mit Vernunft und Gewissen begabt "
-    "und sollen einander im Geist der Brüderlichkeit begegnen.",
+    "cs": "Všichni lidé rodí se svobodní a sobě rovní co do důstojnosti a práv. "
+    "Jsou nadáni rozumem a svědomím a mají spolu jednat v duchu bratrství.",
+    "de": "Alle Menschen sind frei und gleich an Würde und Rechten geboren. "
+    "Sie sind mit Vernunft und Gewissen begabt und sollen einander im Geist der Brüderlichkeit "
+    "begegnen.",
     "el": "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα δικαιώματα.",
-    "en": "All human beings are born free and equal in dignity and rights. They are endowed with reason and conscience "
-    "and should act towards one another in a spirit of brotherhood.",
-    "es": "Todos los seres humanos nacen libres e iguales en dignidad y derechos y, dotados como están de razón y "
-    "conciencia, deben comportarse fraternalmente los unos con los otros.",
-    "fi": "Kaikki ihmiset syntyvät vapaina ja tasavertaisina arvoltaan ja oikeuksiltaan. Heille on annettu järki ja "
-    "omatunto, ja heidän on toimittava toisiaan kohtaan veljeyden hengessä.",
-    "fr": "Tous les êtres humains naissent libres et égaux en dignité et en droits. Ils sont doués de raison et de "
-    "conscience et doivent agir les uns envers les autres dans un esprit de fraternité.",
+    "en": "All human beings are born free and equal in dignity and rights. "
+    "They are endowed with reason and conscience and should act towards one another in a spirit of "
+    "brotherhood.",
+    "es": "Todos los seres humanos nacen libres e iguales en dignidad y derechos y, "
+    "dotados como están de razón y conciencia, deben comportarse fraternalmente los unos con los "
+    "otros.",
+    "fi": "Kaikki ihmiset syntyvät vapaina ja tasavertaisina arvoltaan ja oikeuksiltaan. "
+    "Heille on annettu järki ja omatunto, ja heidän on toimittava toisiaan kohtaan veljeyden "
+    "hengessä.",
+    "fr": "Tous les êtres humains naissent libres et égaux en dignité et en droits. "
+    "Ils sont doués de raison et de conscience et doivent agir les uns envers les autres dans un "
+    "esprit de fraternité.",
     "ja": "すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。",
     "ko": "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다.",
-    "ru": "Все люди рождаются свободными и равными в своем достоинстве и правах. Они наделены разумом и совестью и "
-    "должны поступать в отношении друг друга в духе братства. Каждый человек должен обладать всеми правами и всеми "
-    "свободами, без какого бы то ни было различия.",
+    "ru": "Все люди рождаются свободными и равными в своем достоинстве и правах. "
+    "Они наделены разумом и совестью и должны поступать в отношении друг друга в духе братства. "
+    "Каждый человек должен обладать всеми правами и всеми свободами, "
+    "без какого бы то ни было различия.",
     "zh": "人人生而自由,在尊严和权利上一律平等。他们赋有理性和良心,并应以兄弟关系的精神相对待。",
 }
 
 
-def told(*texts):
+def detect(*texts) -> list[str | None]:
     return detect_languages(tokenize(texts))
 
 
-def test_an_article_is_told_in_its_language() -> None:
-    assert told(*ARTICLES.values()) == list(ARTICLES)
+def test_the_language_of_an_article_is_detected() -> None:
+    assert detect(*ARTICLES.values()) == list(ARTICLES)
 
 
-def test_short_texts_stay_open() -> None:
+def test_the_language_of_short_texts_is_unknown() -> None:
     assert set(
-        told(*(" ".join(text.split()[:3]) for text in ARTICLES.values() if " " in text))
+        detect(*(" ".join(text.split()[:3]) for text in ARTICLES.values() if " " in text))
     ) <= {None, "el", "ko"}
     assert (
-        told("", "1984", "How to train a dragon", "Alice & Bob", "DIN DIN DIN DIN DIN")
+        detect("", "1984", "How to train a dragon", "Alice & Bob", "DIN DIN DIN DIN DIN")
         == [None] * 5
     )
 
 
-def test_languages_that_are_mixed_or_alike_stay_open() -> None:
-    assert told(ARTICLES["de"] + ARTICLES["fr"]) == [None]
-    danish = "Alle mennesker er født frie og lige i værdighed og rettigheder. De er udstyret med fornuft og samvittighed"
-    assert told(danish)[0] in (None, "da")
+def test_mixed_or_similar_languages_are_unknown() -> None:
+    assert detect(ARTICLES["de"] + ARTICLES["fr"]) == [None]
+    danish = (
+        "Alle mennesker er født frie og lige i værdighed og rettigheder. "
+        "De er udstyret med fornuft og samvittighed"
+    )
+    assert detect(danish)[0] in (None, "da")
 
 
 LISTS = {
@@ -71,7 +80,7 @@ POOL = sorted(
 
 
 @given(st.lists(st.sampled_from([*POOL, "haus", "boot"]), min_size=3))
-def test_as_counted_by_hand(words) -> None:
+def test_languages_are_those_that_slow_counting_finds(words) -> None:
     weights = Counter()
     for word in words:
         of_word = [code for code in LISTS if word in LISTS[code]]
@@ -81,7 +90,7 @@ def test_as_counted_by_hand(words) -> None:
         (first, most), (_, least), *_ = [*weights.most_common(2), (None, 0)]
         enough = sum(word in LISTS[first] for word in words) >= max(4, 0.15 * len(words))
         theirs = first if enough and most >= 2.5 * least else None
-    [ours] = told(" ".join(words))
+    [ours] = detect(" ".join(words))
     assert ours == theirs
 
 

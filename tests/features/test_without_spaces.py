@@ -1,4 +1,4 @@
-"""Texts in scripts that put no spaces between words: they need pieces of words, and are told so."""
+"""Texts in scripts that put no spaces between words: remarks recommend pieces of words for them."""
 
 import random
 
@@ -82,9 +82,9 @@ def test_words_are_refused_or_remarked_upon_and_pieces_are_not(write) -> None:
         InputError, match=r"no token .* set features: \[\{characters: \[1, 3\]\}\], or lower min_df"
     ):
         prepare(source(table, features=["words"]))
-    told = ["many texts have no spaces between words: set features: [{characters: [1, 3]}]"]
-    assert spaces_in(table, features=["prefixes=3"]) == told
-    assert spaces_in(table, features=["characters=1-3"]) == []
+    expected = ["many texts have no spaces between words: set features: [{characters: [1, 3]}]"]
+    assert list_space_remarks(table, features=["prefixes=3"]) == expected
+    assert list_space_remarks(table, features=["characters=1-3"]) == []
 
 
 def test_a_part_without_spaces_is_remarked_upon(write) -> None:
@@ -93,11 +93,11 @@ def test_a_part_without_spaces_is_remarked_upon(write) -> None:
     lines = mixed.read_text().splitlines()
     asian = sum("number" not in lines[int(record.removeprefix("line ")) - 1] for record in train)
     advice = "set features: [words, {prefixes: 6}, {characters: [1, 3]}]"
-    assert spaces_in(mixed) == [
+    assert list_space_remarks(mixed) == [
         f"{asian} of {len(train)} training texts have no spaces between words: {advice}"
     ]
     features = ["words", {"prefixes": 6}, {"characters": [1, 3]}]
-    assert spaces_in(mixed, features=features) == []
+    assert list_space_remarks(mixed, features=features) == []
     assert precision(mixed)[0] < 0.7
     assert min(precision(mixed, features=features)) > 0.95
 
@@ -106,8 +106,9 @@ def test_a_part_without_spaces_is_remarked_upon(write) -> None:
 def test_auto_chooses_pieces_where_a_part_has_no_spaces(write, asian, english) -> None:
     table = write(asian, english)
     if asian == 30:
-        told = "training texts have no spaces between words: set features: auto, which tries characters, too"
-        assert [line.endswith(told) for line in spaces_in(table)] == [True]
+        advice = "set features: auto, which tries characters, too"
+        [remark] = list_space_remarks(table)
+        assert remark.endswith(f"training texts have no spaces between words: {advice}")
     given = source(table, ChooseFeatures, candidates=["words", "words+prefixes=6"])
     made = choose_features(given, given.settings)
     assert len(made["candidates"]) == 6
@@ -131,8 +132,8 @@ def test_texts_without_spaces_are_counted(texts, spaceless) -> None:
     assert counts.get("texts_without_spaces", 0) == spaceless
 
 
-def spaces_in(table, **settings):
-    """What is remarked about spaces."""
+def list_space_remarks(table, **settings) -> list[str]:
+    """List the remarks about spaces."""
     return [
         line for line in collect_remarks(prepare(source(table, **settings))) if "spaces" in line
     ]

@@ -15,7 +15,8 @@ SKOS = "http://www.w3.org/2004/02/skos/core#"
 ONE = {"@id": "http://x/1", "@type": "skos:Concept", "name": "one"}
 INSIDE = {"skos": SKOS, "name": "skos:prefLabel"}
 XML = (
-    '<!DOCTYPE rdf:RDF %s><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:skos="&skos;">'
+    '<!DOCTYPE rdf:RDF %s><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+    'xmlns:skos="&skos;">'
     '<skos:Concept rdf:about="http://x/1"><skos:prefLabel>&name;</skos:prefLabel></skos:Concept></rdf:RDF>'
 )
 NAMESPACE = f'<!ENTITY skos "{SKOS}">'
@@ -24,14 +25,14 @@ TURTLE = f"@prefix skos: <{SKOS}> . <http://x/1> a skos:Concept ; skos:prefLabel
 
 @pytest.fixture
 def names_in(tmp_path, monkeypatch):
-    """Reads names of a vocabulary, in a folder of the test's own."""
+    """A function that reads the names of a vocabulary, in a folder of the test's own."""
     monkeypatch.chdir(tmp_path)
 
-    def names(path, content):
+    def read_names(path, content) -> list[str]:
         Path(path).write_text(content)
         return read_vocabulary(Path(path)).names
 
-    return names
+    return read_names
 
 
 def test_contexts_are_inside_the_file(tmp_path, names_in) -> None:
@@ -75,9 +76,10 @@ def test_entities_are_namespaces_rather_than_bombs(tmp_path, names_in) -> None:
     assert names_in("v.rdf", XML % definitions) == ["A & B"]
 
 
-def test_what_no_name_depends_on_is_not_said(names_in, caplog) -> None:
-    more = r'; skos:note "2020-99-99T0:0:0"^^<http://www.w3.org/2001/XMLSchema#dateTime> ; skos:broader <http://x/ \u001b>'
-    assert names_in("v.ttl", f'{TURTLE} "one" {more} .') == ["one"]
+def test_warnings_about_other_data_than_names_are_not_shown(names_in, caplog) -> None:
+    note = 'skos:note "2020-99-99T0:0:0"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
+    broader = r"skos:broader <http://x/ \u001b>"
+    assert names_in("v.ttl", f'{TURTLE} "one" ; {note} ; {broader} .') == ["one"]
     assert not caplog.records
 
 

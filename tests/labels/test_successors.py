@@ -16,8 +16,8 @@ REPLACED_BY = st.dictionaries(
 )
 
 
-def end_of(subject, replaced_by):
-    """Where more steps lead than there are subjects; None in a circle."""
+def find_end(subject, replaced_by) -> int | None:
+    """Follow a chain for more steps than there are subjects; None in a circle."""
     for _ in range(8):
         if len(replaced_by.get(subject, ())) != 1:
             return subject
@@ -27,15 +27,18 @@ def end_of(subject, replaced_by):
 
 @given(REPLACED_BY, st.frozensets(SUBJECTS))
 def test_each_has_one_end_or_a_reason(replaced_by, assignable) -> None:
-    ours, why = find_successors(replaced_by, assignable)
-    theirs = {subject: end_of(subject, replaced_by) for subject in replaced_by}
-    assert ours == {old: end for old, end in theirs.items() if end in assignable and end != old}
-    assert why == {
-        old: REPLACED_IN_CIRCLE
-        if end is None
-        else REPLACED_BY_SEVERAL
-        if end in replaced_by
-        else REPLACED_BY_UNKNOWN
-        for old, end in theirs.items()
-        if old not in ours
-    }
+    ours, reasons = find_successors(replaced_by, assignable)
+    successors = {}
+    their_reasons = {}
+    for subject in replaced_by:
+        end = find_end(subject, replaced_by)
+        if end is None:
+            their_reasons[subject] = REPLACED_IN_CIRCLE
+        elif end in assignable and end != subject:
+            successors[subject] = end
+        elif end in replaced_by:
+            their_reasons[subject] = REPLACED_BY_SEVERAL
+        else:
+            their_reasons[subject] = REPLACED_BY_UNKNOWN
+    assert ours == successors
+    assert reasons == their_reasons
