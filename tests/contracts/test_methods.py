@@ -146,7 +146,7 @@ def test_an_estimate_is_near_or_refused(method, finished, capfd) -> None:
     sample = known.sample(finished["dataset"], settings, {})
     model = known.train_model(dataset, make_settings(known, "train-shard"), 1)
     assert sample.weights == pytest.approx(model.nonzeros, rel=0.3)
-    assert 0 < sample.solved <= sample.of
+    assert 0 < sample.solved <= sample.total
 
 
 def make_settings(known, step="estimate"):
