@@ -38,43 +38,48 @@ texts_of_words = st.lists(
 )
 
 
-def corpus(n=200, seed=0):
+def make_corpus(n=200, seed=0) -> list[str]:
+    """Make texts of 30 words each, whose frequencies fall by Zipf's law."""
     generator = np.random.default_rng(seed)
     words = np.array([f"wort{i}ä" for i in range(300)])
-    return [" ".join(words[np.minimum(generator.zipf(1.4, size=30), 300) - 1]) for _ in range(n)]
+    texts = []
+    for _ in range(n):
+        numbers = np.minimum(generator.zipf(1.4, size=30), 300) - 1
+        texts.append(" ".join(words[numbers]))
+    return texts
 
 
-def words_of(text):
+def split_words(text) -> list[str]:
     return naive.tokens(normal_form(text))
 
 
 STEM = snowballstemmer.stemmer("finnish").stemWord
 THEIRS = {
-    "words": {"tokenizer": words_of},
-    "pairs": {"tokenizer": words_of, "ngram_range": (2, 2)},
+    "words": {"tokenizer": split_words},
+    "pairs": {"tokenizer": split_words, "ngram_range": (2, 2)},
     "prefixes": {
-        "analyzer": lambda text: [f"{word[:6]}*" for word in words_of(text) if len(word) > 6]
+        "analyzer": lambda text: [f"{word[:6]}*" for word in split_words(text) if len(word) > 6]
     },
-    "stems=finnish": {"analyzer": lambda text: [f"{STEM(word)}-" for word in words_of(text)]},
+    "stems=finnish": {"analyzer": lambda text: [f"{STEM(word)}-" for word in split_words(text)]},
     "characters=3-5": {
         "analyzer": "char_wb",
         "ngram_range": (3, 5),
-        "preprocessor": lambda text: " ".join(words_of(text)),
+        "preprocessor": lambda text: " ".join(split_words(text)),
     },
 }
 
 
-def theirs_of(train, test, block="words", **options):
-    """scikit-learn's tf-idf with idf log(N/df) instead of its log(N/df) + 1."""
+def compute_theirs(train, test, block="words", **options) -> tuple[np.ndarray, list[str]]:
+    """Compute scikit-learn's tf-idf, with idf log(N/df) instead of its log(N/df) + 1."""
     vectorizer = TfidfVectorizer(
         lowercase=False, token_pattern=None, smooth_idf=False, **THEIRS[block], **options
     )
     vectorizer.fit(train)
     vectorizer.idf_ = vectorizer.idf_ - 1
     names = vectorizer.get_feature_names_out()
-    return vectorizer.transform(test).toarray(), [
-        f'"{name}"' if "char" in block else name for name in names
-    ]
+    if "char" in block:
+        names = [f'"{name}"' for name in names]
+    return vectorizer.transform(test).toarray(), list(names)
 
 
 LIMITS = [(2, 150, True), (3, 40, False), (0.02, 0.3, True)]
@@ -84,9 +89,9 @@ LIMITS = [(2, 150, True), (3, 40, False), (0.02, 0.3, True)]
     ("block", "limits"),
     [*((block, LIMITS[0]) for block in THEIRS), *(("words", limits) for limits in LIMITS[1:])],
 )
-def test_each_block_as_scikit_learn(block, limits) -> None:
-    train = corpus()
-    test = [*corpus(50, seed=1), "", "ei-tunneta TIETOKONEITA", "wort1ä"]
+def test_each_block_is_as_in_scikit_learn(block, limits) -> None:
+    train = make_corpus()
+    test = [*make_corpus(50, seed=1), "", "ei-tunneta TIETOKONEITA", "wort1ä"]
     min_df, max_df, normalized = limits
     settings = {
         "min_df": min_df,
@@ -98,7 +103,7 @@ def test_each_block_as_scikit_learn(block, limits) -> None:
     fitted = fit_features(train, Prepare(features=[block], **settings))
     options = {"min_df": min_df, "max_df": max_df, "norm": "l2" if normalized else None}
     for texts, ours in ((train, fitted.X), (test, fitted.transform.transform(test))):
-        theirs, names = theirs_of(train, texts, block, **options)
+        theirs, names = compute_theirs(train, texts, block, **options)
         assert sorted(fitted.transform.feature_names) == sorted(names)
         order = [fitted.transform.feature_names.index(name) for name in names]
         np.testing.assert_allclose(
@@ -106,21 +111,23 @@ def test_each_block_as_scikit_learn(block, limits) -> None:
         )
 
 
-def test_blocks_side_by_side() -> None:
-    train = corpus()
+def test_several_blocks_are_next_to_each_other() -> None:
+    train = make_corpus()
     blocks = ["pairs", "words", {"prefixes": 5}, {"stems": ["german", "finnish"]}, "characters"]
-    whole, *parts = (
-        fit_features(train, Prepare(features=chosen, normalize=False, bias=0.0))
-        for chosen in (blocks, *([block] for block in blocks))
-    )
-    assert whole.transform.feature_names == [
-        name for part in parts for name in part.transform.feature_names
-    ]
-    theirs = scipy.sparse.hstack([part.X.to_scipy() for part in parts])
-    np.testing.assert_array_equal(whole.X.to_scipy().toarray(), theirs.toarray())
+    settings = {"normalize": False, "bias": 0.0}
+    ours = fit_features(train, Prepare(features=blocks, **settings))
+    names = []
+    matrices = []
+    for block in blocks:
+        single = fit_features(train, Prepare(features=[block], **settings))
+        names += single.transform.feature_names
+        matrices.append(single.X.to_scipy())
+    assert ours.transform.feature_names == names
+    theirs = scipy.sparse.hstack(matrices)
+    np.testing.assert_array_equal(ours.X.to_scipy().toarray(), theirs.toarray())
 
 
-def test_what_is_left_out_is_in_no_block(tmp_path) -> None:
+def test_stop_words_are_in_no_block(tmp_path) -> None:
     (tmp_path / "stop.txt").write_text("STRASSE\n\nauf\n")
     texts = ["ab Straße cd", "ab auf cd", "xy"]
     settings = {"min_df": 1, "max_df": 1.0, "features": ["words", "pairs"]}
@@ -148,9 +155,9 @@ def test_what_is_left_out_is_in_no_block(tmp_path) -> None:
         ('" "', [(0, 0), (4, 4)]),
     ],
 )
-def test_places_of_features_in_a_word(name, places) -> None:
-    every = make_feature_locator(["words", "prefixes=3", "stems=swedish", "characters=1-3"])("anna")
-    assert [(start, end) for each, start, end in every if each == name] == places
+def test_features_have_their_places_in_a_word(name, places) -> None:
+    locate = make_feature_locator(["words", "prefixes=3", "stems=swedish", "characters=1-3"])
+    assert [(start, end) for each, start, end in locate("anna") if each == name] == places
 
 
 @pytest.mark.parametrize(
@@ -158,12 +165,12 @@ def test_places_of_features_in_a_word(name, places) -> None:
     [
         (["bb aa cc", "bb dd cc", "bb aa", "ee"], None, True, "bb aa cc dd ee"),
         (["bb aa cc", "bb dd cc", "bb aa", "ee"], 2, True, "bb aa"),
-        # a token of every text says nothing
+        # a token of every text has idf 0
         (["aa bb", "aa cc"], None, True, "bb cc"),
         (["aa bb"], None, False, "aa bb"),
     ],
 )
-def test_features_by_falling_document_frequency_then_name(
+def test_features_are_sorted_by_falling_document_frequency_then_name(
     texts, max_features, tfidf, names
 ) -> None:
     settings = Prepare(min_df=1, max_df=1.0, max_features=max_features)
@@ -171,9 +178,9 @@ def test_features_by_falling_document_frequency_then_name(
 
 
 @pytest.mark.parametrize("tfidf", [True, False])
-def test_rebuilt_from_parameters(tfidf) -> None:
-    train = corpus()
-    test = [*corpus(50, seed=1), "", "nothing known here"]
+def test_a_transform_is_rebuilt_from_its_parameters(tfidf) -> None:
+    train = make_corpus()
+    test = [*make_corpus(50, seed=1), "", "nothing known here"]
     settings = Prepare(features=["words", "pairs"], stop_words="german", sublinear=tfidf, bias=0.5)
     first = fit_features(train, settings, tfidf=tfidf).transform
     given_back = {name: getattr(first, name) for name in RECORDED_PARAMETERS} | {
@@ -203,7 +210,7 @@ def test_batches_and_threads_change_nothing(texts, batch, threads) -> None:
             np.testing.assert_array_equal(ours, theirs)
 
 
-def test_a_vocabulary_without_room_forgets_what_is_rare(monkeypatch) -> None:
+def test_a_full_vocabulary_forgets_rare_words(monkeypatch) -> None:
     monkeypatch.setattr(tokens, "_BATCH_CHARACTERS", 500)
     monkeypatch.setattr(vocabulary, "_PART_TOKENS", 64)
     monkeypatch.setattr(vocabulary, "_MAX_WORDS", 100)
@@ -222,7 +229,7 @@ def test_a_vocabulary_without_room_forgets_what_is_rare(monkeypatch) -> None:
     assert fitted.X.n_rows == 500
 
 
-def test_pairs_without_room_are_counted_where_they_are_frequent(monkeypatch) -> None:
+def test_pairs_that_do_not_fit_are_counted_if_they_are_frequent(monkeypatch) -> None:
     monkeypatch.setattr(vocabulary, "_PART_TOKENS", 64)
     monkeypatch.setattr(vocabulary, "_MAX_PAIRS", 300)
     # each word is frequent, most pairs are not
@@ -242,7 +249,7 @@ any_text = st.text(st.characters(codec="utf-8") | st.characters(categories=["Cs"
 @example("ǰ ͅ ΐ ẞ ﬁ ½ ²³ １２ Ⅷ")
 @example("a\u0301 \u1e9b\u0323 \u0345\u0301 ᾴ")
 @given(any_text)
-def test_normal_form_is_stable_and_blind_to_composition(text) -> None:
+def test_normal_form_is_stable_and_independent_of_composition(text) -> None:
     form = normal_form(text)
     assert normal_form(form) == form
     assert normal_form(unicodedata.normalize("NFD", text)) == form
@@ -255,14 +262,14 @@ def test_values_that_are_no_counts_are_refused(value) -> None:
         apply_tfidf_to_counts(from_scipy(np.array([[1.0, value]])), sublinear=True)
 
 
-def test_places_of_characters_in_a_long_word() -> None:
-    """In a moment; it took two minutes."""
+def test_characters_are_located_in_a_long_word() -> None:
+    # it took two minutes
     word = "".join(map(chr, random.Random(0).choices(range(0x4E00, 0x9F00), k=200_000)))
     theirs = [(f'"{word[start : start + 4]}"', start, start + 4) for start in range(len(word) - 3)]
     assert [*make_feature_locator(["characters=4-4"])(word)][1:-1] == theirs
 
 
-def test_stems_of_long_words() -> None:
-    """In a moment; it took 8 s, in which no other thread ran."""
-    stems_of = make_feature_namer(["stems=catalan"])
-    assert list(stems_of("í" * 1_000_000)) == list(stems_of("í" * 1000))
+def test_long_words_are_stemmed_by_their_first_letters() -> None:
+    # it took 8 s, in which no other thread ran
+    name_stems = make_feature_namer(["stems=catalan"])
+    assert list(name_stems("í" * 1_000_000)) == list(name_stems("í" * 1000))

@@ -1,4 +1,4 @@
-"""Tokens against a regular expression, and their places in the text."""
+"""Tokens, compared with a regular expression, and their places in the text."""
 
 import itertools
 import sys
@@ -27,10 +27,14 @@ CHARACTERS = st.one_of(
 )
 
 
-def tokens_of(texts):
-    found = tokenize(texts)
-    words = np.array([*found.words, None])[found.ids]
-    return [words[start:end].tolist() for start, end in itertools.pairwise(found.indptr.tolist())]
+def list_tokens(texts) -> list[list[str]]:
+    """List the tokens of each text."""
+    tokens = tokenize(texts)
+    words = np.array([*tokens.words, None])[tokens.ids]
+    tokens_of_texts = []
+    for start, end in itertools.pairwise(tokens.indptr.tolist()):
+        tokens_of_texts.append(words[start:end].tolist())
+    return tokens_of_texts
 
 
 @given(st.lists(st.text(CHARACTERS | st.sampled_from("a1_ \u0301²①१"), max_size=12), max_size=5))
@@ -39,7 +43,7 @@ def tokens_of(texts):
 )
 @example(["ab\nab", "ba", "\ud800 lone \udfff"])
 def test_same_tokens_as_a_regular_expression(texts) -> None:
-    assert tokens_of(texts) == [naive.tokens(normal_form(text)) for text in texts]
+    assert list_tokens(texts) == [naive.tokens(normal_form(text)) for text in texts]
     words = list(tokenize(texts).words)
     assert len(set(words)) == len(words)
 
@@ -48,8 +52,8 @@ def test_same_tokens_as_a_regular_expression(texts) -> None:
 @example(["ab cd", "CD, ab 12 ab.", "abcd", "ab", "", "12", "ba cd"])
 def test_texts_have_the_same_number_if_their_words_are_the_same(texts) -> None:
     ours = number_word_sets(tokenize(texts)).tolist()
-    theirs = [frozenset(words) for words in tokens_of(texts)]
-    assert [number >= 0 for number in ours] == list(map(bool, theirs))
+    theirs = [frozenset(words) for words in list_tokens(texts)]
+    assert [number >= 0 for number in ours] == [bool(words) for words in theirs]
     # as many numbers as sets, and as many pairs of them
     assert len({*ours}) == len({*theirs}) == len({*zip(ours, theirs, strict=True)})
 
@@ -83,25 +87,26 @@ def test_fields_and_words_left_out() -> None:
     st.integers(2, 5),
 )
 def test_words_of_a_table_are_numbered_as_by_a_dictionary(batches, every) -> None:
-    """Words whose number is a multiple of ``every`` are forgotten after each batch."""
     table = WordTable()
     theirs = {}
     issued = 0
     for batch in batches:
         for word in batch:
-            issued += word not in theirs
-            theirs.setdefault(word, issued - 1)
+            if word not in theirs:
+                theirs[word] = issued
+                issued += 1
         letters = np.frombuffer("".join(batch).encode("utf-32-le", "surrogatepass"), np.uint32)
-        places = np.cumsum([0, *map(len, batch)])
+        places = np.cumsum([0, *(len(word) for word in batch)])
         ours = table.number(letters, places[:-1], places[1:])
         assert ours.tolist() == [theirs[word] for word in batch]
+        # words whose number is a multiple are forgotten after each batch
         table.forget(np.arange(issued) % every == 0)
         theirs = {word: number for word, number in theirs.items() if number % every}
     assert {word: number for number, word in enumerate(table.words) if word} == theirs
 
 
 def test_words_chosen_for_one_place_of_the_table_take_no_longer() -> None:
-    """100,000 words that a fixed seed of FNV-1a puts side by side; it took 11 s."""
+    # 100,000 words that a fixed seed of FNV-1a puts next to each other; it took 11 s
     prime = np.uint64(1099511628211)
     seed = np.uint64(14695981039346656037)
     first = np.arange(0x4E00, 0x5000, dtype=np.uint64)[:, None]
@@ -115,15 +120,15 @@ def test_words_chosen_for_one_place_of_the_table_take_no_longer() -> None:
 
 
 @pytest.mark.parametrize("marks", ["\u0301\u0316", "\uff9e\u0301", "\u0f73\u0301"])
-def test_runs_of_marks_are_parted_as_in_uax_15(marks) -> None:
-    """Each in less than a second; it took minutes."""
+def test_runs_of_marks_are_divided_as_in_uax_15(marks) -> None:
+    # it took minutes
     run = marks * 15
     theirs = unicodedata.normalize("NFKC", "a" + "\u034f".join([run] * 10_000))
     assert normal_form("A" + run * 10_000) == theirs
     assert normal_form("A" + run) == unicodedata.normalize("NFKC", "a" + run)
 
 
-def test_all_marks_that_are_put_in_order_are_parted() -> None:
+def test_all_marks_that_are_sorted_are_divided() -> None:
     for character in map(chr, range(sys.maxunicode + 1)):
         if unicodedata.combining(unicodedata.normalize("NFKD", character)[0]):
             assert "\u034f" in normal_form(character * 31), hex(ord(character))
@@ -133,7 +138,7 @@ def test_all_marks_that_are_put_in_order_are_parted() -> None:
 @example("\u0345a\u0345\u0301b")
 @example("ab" + "\u0301\u0316" * 40 + " ab")
 @example("")
-def test_same_tokens_in_their_places(text) -> None:
+def test_token_spans_have_the_same_tokens_in_their_places(text) -> None:
     places = find_token_spans(text)
     assert [place.token for place in places] == naive.tokens(normal_form(text))
     assert places == sorted(places, key=lambda place: place.starts[0])
@@ -180,7 +185,7 @@ def test_words_as_they_were_written(html, text, words) -> None:
 
 @pytest.mark.parametrize("text", ["<!--", "<script>", "<style></style "])
 def test_html_without_ends_is_read_once(text) -> None:
-    """In a moment; it took hours."""
+    # it took hours
     assert not find_token_spans(text * 100_000, html=True)
 
 
