@@ -1,4 +1,4 @@
-"""Numbers and categories beside a text are the features that scikit-learn makes of them."""
+"""Numbers and categories next to a text become the features that scikit-learn makes of them."""
 
 from types import SimpleNamespace
 
@@ -24,7 +24,7 @@ rows = st.lists(
 )
 
 
-def table_of(records):
+def make_table(records) -> np.ndarray:
     table = np.empty((len(records), 3), object)
     table[:] = records
     return table
@@ -32,19 +32,18 @@ def table_of(records):
 
 @settings(max_examples=30)
 @given(numbers, rows, rows)
-def test_features_as_scikit_learn_makes_them(price, training, others) -> None:
+def test_features_are_those_of_scikit_learn(price, training, others) -> None:
     training = [(price, 1.0, "a"), *training]
     ours = ColumnFeatures.fit(training, SETTINGS)
-    table = table_of(training)
-    low, high = (
-        function(table[:, :2].astype(float), axis=0) for function in (np.nanmin, np.nanmax)
-    )
+    table = make_table(training)
+    low = np.nanmin(table[:, :2].astype(float), axis=0)
+    high = np.nanmax(table[:, :2].astype(float), axis=0)
     encoder = OneHotEncoder(handle_unknown="ignore", min_frequency=2)
     parts = [("numbers", StandardScaler(), [0, 1]), ("categories", encoder, [2])]
     theirs = ColumnTransformer(parts, sparse_threshold=0).fit(table)
     categories = [name.removeprefix("x0_") for name in theirs["categories"].get_feature_names_out()]
     for records in (training, others):
-        table = table_of(records)
+        table = make_table(records)
         missing = np.isnan(table[:, 0].astype(float))
         table[:, :2] = np.clip(table[:, :2].astype(float), low, high)
         expected = np.nan_to_num(theirs.transform(table).astype(float))
@@ -53,20 +52,19 @@ def test_features_as_scikit_learn_makes_them(price, training, others) -> None:
             "price (missing)": missing,
             "pages (number)": expected[:, 1],
         }
-        columns |= {
-            f"publisher={name}" if name else "publisher (missing)": expected[:, 2 + place]
-            for place, name in enumerate(categories)
-        }
+        for number, category in enumerate(categories, 2):
+            name = f"publisher={category}" if category else "publisher (missing)"
+            columns[name] = expected[:, number]
         found = ours.transform(records, len(records)).to_scipy().toarray().T
         for name, values in zip(ours.features, found, strict=True):
             np.testing.assert_allclose(values, 0.5 * columns.pop(name), rtol=1e-5, atol=1e-6)
-        # what no training record lacks is not marked, and categories of one record have no feature
+        # a value that no training record lacks is not marked, nor are categories of one record
         assert {*columns} <= {"price (missing)", "publisher=infrequent_sklearn"}
     again = ColumnFeatures.from_parameters({"columns": ours.parameters}, ["word", *ours.features])
     assert again == ours
 
 
-def record(number, **more):
+def make_record(number, **more) -> dict:
     words = " ".join(f"word{(number * step) % 23}" for step in range(1, 8))
     price = None if number % 9 == 0 else number % 7 + 0.5
     values = {
@@ -84,11 +82,11 @@ COLUMNS = "--number-columns=price --category-columns=publisher"
 
 @pytest.fixture
 def prepared(prepare):
-    write_records("train.jsonl", [record(number) for number in range(60)])
+    write_records("train.jsonl", [make_record(number) for number in range(60)])
     return lambda *options: prepare(OPTIONS, *options)
 
 
-def test_they_follow_features_of_texts_which_stay_as_they_are(prepared, prepare) -> None:
+def test_features_of_columns_follow_those_of_texts(prepared, prepare) -> None:
     theirs = prepared()
     of_words_alone = list(theirs.feature_names)
     ours = prepared(*COLUMNS.split(), "--weight-beside-text=0.25")
@@ -97,13 +95,11 @@ def test_they_follow_features_of_texts_which_stay_as_they_are(prepared, prepare)
     assert ours.feature_names == [*of_words_alone, *names]
     assert ours.bias_feature == ours.n_features - 1
     for part in ("train", "test"):
-        X, Y = (
-            select_text_features(getattr(each, part).X, each.parameters) for each in (ours, theirs)
-        )
-        assert all(
-            np.array_equal(left, right) for left, right in zip(X.arrays, Y.arrays, strict=True)
-        )
-    # of names of labels nothing is known
+        our_words = select_text_features(getattr(ours, part).X, ours.parameters)
+        their_words = select_text_features(getattr(theirs, part).X, theirs.parameters)
+        for left, right in zip(our_words.arrays, their_words.arrays, strict=True):
+            np.testing.assert_array_equal(left, right)
+    # names of labels have no columns
     named = ours.train.X.part(ours.n_documents, ours.train.X.n_rows)
     assert select_text_features(named, ours.parameters).data.size == named.data.size > 0
     np.testing.assert_array_equal(
@@ -123,10 +119,11 @@ def test_they_follow_features_of_texts_which_stay_as_they_are(prepared, prepare)
         (1e99, "price: 1e+99 is beyond 1e+15; leave the cell empty if there is no number", None),
     ],
 )
-def test_a_cell_that_is_no_number(prepare, cell, said, mended) -> None:
+def test_a_cell_that_is_no_number_is_refused(prepare, cell, said, mended) -> None:
     for price, status in ((cell, 2), (mended, 0)):
         write_records(
-            "train.jsonl", [record(number) for number in range(20)] + [record(20, price=price)]
+            "train.jsonl",
+            [make_record(number) for number in range(20)] + [make_record(20, price=price)],
         )
         prepare(OPTIONS, *COLUMNS.split(), status=status)
         assert (f"train.jsonl, line 21: {said}" in prepare.said) == (status == 2)
@@ -146,7 +143,7 @@ def test_a_cell_that_is_no_number(prepare, cell, said, mended) -> None:
         ("--format=jsonl --category-columns=publisher --vector-column=v", "not with vector_column"),
     ],
 )
-def test_what_is_refused(prepare, options, said) -> None:
-    write_records("train.jsonl", [record(number) for number in range(5)])
+def test_columns_that_do_not_fit_the_source_are_refused(prepare, options, said) -> None:
+    write_records("train.jsonl", [make_record(number) for number in range(5)])
     prepare(f"--train=train.jsonl {options}", status=2)
     assert said in prepare.said

@@ -1,4 +1,4 @@
-"""Names of labels as training instances: what they add, and who leaves them out."""
+"""Names of labels as training instances: their features, and the steps that leave them out."""
 
 import gzip
 from dataclasses import replace
@@ -37,15 +37,14 @@ SETTINGS = {
 
 @pytest.fixture
 def sources(tmp_path):
-    """One without, and one with names of labels among its training instances."""
+    """A source without, and one with names of labels among its training instances."""
     texts = tmp_path / "texts.tsv"
     labels = tmp_path / "labels.txt"
     labels.write_text("\n".join(NAMES))
-    lines = [
-        f"{labels}\t{text} {number}\n"
-        for number in range(30)
-        for labels, text in zip(LABELS, TEXTS, strict=True)
-    ]
+    lines = []
+    for number in range(30):
+        for label_ids, text in zip(LABELS, TEXTS, strict=True):
+            lines.append(f"{label_ids}\t{text} {number}\n")
     texts.write_text("".join(lines))
     settings = [PrepareSource(**SETTINGS | {"label_names": named}) for named in (False, True)]
     return [SourceFiles(each, texts, texts, labels=labels) for each in settings]
@@ -58,7 +57,8 @@ def dataset(sources, tmp_path):
 
 
 def test_names_are_the_last_training_instances(sources) -> None:
-    plain, ours = map(prepare, sources)
+    plain = prepare(sources[0])
+    ours = prepare(sources[1])
     n = plain.train.X.n_rows
     assert ours.parameters["named_labels"] == len(ours.train.norms) - n == 3
     assert ours.parameters["source"]["counts"]["label_names_without_features"] == 1
@@ -69,7 +69,10 @@ def test_names_are_the_last_training_instances(sources) -> None:
     assert (Y[:n] != plain.train.Y.to_scipy()).nnz == 0
     # nothing in the texts is a quasar
     assert Y[n:].toarray().tolist() == np.eye(4)[[0, 1, 3]].tolist()
-    words = [{ours.feature_names[f] for f in X[[row]].indices[:-1]} for row in range(n, X.shape[0])]
+    words = []
+    for row in range(n, X.shape[0]):
+        # the last feature is the bias
+        words.append({ours.feature_names[feature] for feature in X[[row]].indices[:-1]})
     assert words == [{"red"}, {"blue", "whales"}, {"at", "night"}]
     assert np.allclose(X[n:, :-1].power(2).sum(axis=1), 1)
 

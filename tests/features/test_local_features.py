@@ -15,13 +15,13 @@ def dataset(tmp_path):
 
 @pytest.fixture
 def two_nodes(fake_sys) -> None:
-    """A /sys with a second node, which is not here."""
+    """A /sys with a second node, which this machine may lack."""
     cpus = sorted(os.sched_getaffinity(0))
     for node in (0, 1):
         fake_sys.node(node, cpus[node] if node < len(cpus) else "", 4000, "10 21")
 
 
-def test_the_copy_has_the_same_bytes(dataset, two_nodes, tmp_path) -> None:
+def test_the_local_copy_has_the_same_bytes(dataset, two_nodes, tmp_path) -> None:
     with pin_threads(1, "job") as place:
         near = copy_to_local_node(dataset, place)
         [copy] = tmp_path.glob("*/*.copy")

@@ -21,7 +21,7 @@ matrices = hnp.arrays(
 
 
 @given(matrices, st.integers(1, 9))
-def test_rows_as_scikit_learn_scales_them(dense, block) -> None:
+def test_rows_are_scaled_as_in_scikit_learn(dense, block) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK_ENTRIES", block)
         ours = from_scipy(dense.copy())
@@ -43,7 +43,7 @@ def test_features_come_back_by_their_norms(dense, block, bias) -> None:
     np.testing.assert_array_equal(unscale_rows(scaled, norms, bias).data, unscaled.data)
 
 
-def test_tiny_and_huge_values() -> None:
+def test_tiny_and_huge_values_are_scaled() -> None:
     matrix = from_scipy(np.array([[3e-38, 4e-38], [3e38, 1e38]], np.float32))
     normalize_rows(matrix)
     lengths = np.linalg.norm(matrix.to_scipy().toarray().astype(np.float64), axis=1)

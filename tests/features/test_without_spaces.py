@@ -1,6 +1,7 @@
 """Texts in scripts that put no spaces between words: remarks recommend pieces of words for them."""
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -34,43 +35,40 @@ IN_ENGLISH = {
 
 @pytest.fixture(scope="module")
 def write(tmp_path_factory):
-    """Writes a table of sentences of one topic or two, Asian and English ones, no two of them the
-    same.
+    """A function that writes a table of sentences of one topic or two, Asian and English ones, no two
+    of them the same.
     """
 
-    def written(asian, english):
+    def write_table(asian, english) -> Path:
         draw = random.Random(1)
         rows = []
         for number in range(asian + english):
             labels = draw.sample(list(TOPICS), draw.choice([1, 2]))
             if number < asian:
                 begins = draw.sample(FILLERS, 6) if english else []
-                text = (
-                    "".join([*begins, *(draw.choice(TOPICS[label]) for label in labels)])
-                    + f"第{number}。"
-                )
+                sentences = [draw.choice(TOPICS[label]) for label in labels]
+                text = "".join([*begins, *sentences, f"第{number}。"])
             else:
-                text = f"number{number} " + " and ".join(
-                    draw.choice(IN_ENGLISH[label]) for label in labels
-                )
+                sentences = [draw.choice(IN_ENGLISH[label]) for label in labels]
+                text = f"number{number} {' and '.join(sentences)}"
             rows.append({"text": text, "labels": ";".join(labels)})
         path = tmp_path_factory.mktemp("texts") / "texts.csv"
         write_records(path, draw.sample(rows, len(rows)))
         return path
 
-    return written
+    return write_table
 
 
-def precision(table, **settings):
-    """P@1 of the Asian and of the English test texts."""
-    dataset = prepare(source(table, label_names=False, **settings))
+def measure_precision(table, **settings) -> tuple[float, float]:
+    """Measure P@1 of the Asian and of the English test texts."""
+    dataset = prepare(make_source(table, label_names=False, **settings))
     ids, _ = train_model(dataset, TrainLabels(), 0.01).top_k(dataset.test.X, 1)
     hits = find_hits(ids, dataset.test.Y)[:, 0]
     asian = np.array([not text.startswith("number") for text in dataset.test.texts])
     return hits[asian].mean(), hits[~asian].mean()
 
 
-def source(table, kind=PrepareSource, **settings):
+def make_source(table, kind=PrepareSource, **settings) -> SourceFiles:
     return SourceFiles(
         kind(format="csv", label_separator=";", test_fraction=0.3, **settings), train=table
     )
@@ -81,7 +79,7 @@ def test_words_are_refused_or_remarked_upon_and_pieces_are_not(write) -> None:
     with pytest.raises(
         InputError, match=r"no token .* set features: \[\{characters: \[1, 3\]\}\], or lower min_df"
     ):
-        prepare(source(table, features=["words"]))
+        prepare(make_source(table, features=["words"]))
     expected = ["many texts have no spaces between words: set features: [{characters: [1, 3]}]"]
     assert list_space_remarks(table, features=["prefixes=3"]) == expected
     assert list_space_remarks(table, features=["characters=1-3"]) == []
@@ -89,7 +87,7 @@ def test_words_are_refused_or_remarked_upon_and_pieces_are_not(write) -> None:
 
 def test_a_part_without_spaces_is_remarked_upon(write) -> None:
     mixed = write(120, 480)
-    train = prepare(source(mixed)).train.records
+    train = prepare(make_source(mixed)).train.records
     lines = mixed.read_text().splitlines()
     asian = sum("number" not in lines[int(record.removeprefix("line ")) - 1] for record in train)
     advice = "set features: [words, {prefixes: 6}, {characters: [1, 3]}]"
@@ -98,8 +96,8 @@ def test_a_part_without_spaces_is_remarked_upon(write) -> None:
     ]
     features = ["words", {"prefixes": 6}, {"characters": [1, 3]}]
     assert list_space_remarks(mixed, features=features) == []
-    assert precision(mixed)[0] < 0.7
-    assert min(precision(mixed, features=features)) > 0.95
+    assert measure_precision(mixed)[0] < 0.7
+    assert min(measure_precision(mixed, features=features)) > 0.95
 
 
 @pytest.mark.parametrize(("asian", "english"), [(120, 480), (30, 570)])
@@ -109,11 +107,11 @@ def test_auto_chooses_pieces_where_a_part_has_no_spaces(write, asian, english) -
         advice = "set features: auto, which tries characters, too"
         [remark] = list_space_remarks(table)
         assert remark.endswith(f"training texts have no spaces between words: {advice}")
-    given = source(table, ChooseFeatures, candidates=["words", "words+prefixes=6"])
+    given = make_source(table, ChooseFeatures, candidates=["words", "words+prefixes=6"])
     made = choose_features(given, given.settings)
     assert len(made["candidates"]) == 6
-    before = precision(table)
-    after = precision(table, features=made["chosen"].split("+"))
+    before = measure_precision(table)
+    after = measure_precision(table, features=made["chosen"].split("+"))
     assert after[0] > 0.9 > before[0]
     assert after[1] >= before[1]
 
@@ -135,12 +133,14 @@ def test_texts_without_spaces_are_counted(texts, spaceless) -> None:
 def list_space_remarks(table, **settings) -> list[str]:
     """List the remarks about spaces."""
     return [
-        line for line in collect_remarks(prepare(source(table, **settings))) if "spaces" in line
+        line
+        for line in collect_remarks(prepare(make_source(table, **settings)))
+        if "spaces" in line
     ]
 
 
 def test_auto_chooses_pieces(write) -> None:
-    given = source(write(120, 0), ChooseFeatures, candidates=["words", "words+pairs"])
+    given = make_source(write(120, 0), ChooseFeatures, candidates=["words", "words+pairs"])
     made = choose_features(given, given.settings)
     found = {each["candidate"]: each["metrics"]["P@1"] for each in made["candidates"]}
     assert "characters" in made["chosen"]
