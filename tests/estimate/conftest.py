@@ -12,7 +12,7 @@ PER_ROW = 12
 
 @pytest.fixture(scope="session")
 def path(tmp_path_factory):
-    """Dataset of random instances with 12 words each, popular words first, and labels from rare to
+    """A dataset of random instances with 12 words each, popular words first, and labels from rare to
     frequent.
     """
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Memory that jobs request, against the arrays that they hold."""
+"""Memory that jobs request, compared with the arrays that they hold."""
 
 from ovaflow.estimate import demand
 from ovaflow.model import index
@@ -17,7 +17,5 @@ def test_merging_holds_a_panel_of_an_index() -> None:
 
 
 def test_reranking_holds_scores_two_datasets_and_suggestions() -> None:
-    assert (
-        demand.reranking_memory_mb(5 + 3, 10, 4) - demand.reranking_memory_mb(0, 0)
-        >= 10 + 5 + 3 + 4
-    )
+    memory = demand.reranking_memory_mb(datasets=5 + 3, predictions=10, suggestions=4)
+    assert memory - demand.reranking_memory_mb(0, 0) >= 10 + 5 + 3 + 4

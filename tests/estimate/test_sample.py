@@ -24,19 +24,18 @@ from ovaflow.training.plan import write_plan
 
 @pytest.fixture(scope="module")
 def job(path):
-    """Runs a training job on the dataset in a process of its own; the file that it wrote."""
+    """A function that runs a training job on the dataset in a process of its own, and returns the file
+    that it wrote.
+    """
     folder = path.parent
     dataset = open_dataset(path)
     compute_means(dataset.train.X, dataset.positives).write(folder / "means.h5", dataset=dataset)
     write_plan(folder / "plan.tsv", [np.arange(dataset.n_labels)], np.ones(dataset.n_labels))
 
     def run(command, *options, name="shard.h5"):
-        given = (
-            []
-            if "--method=fastxml" in options
-            else ["--means=means.h5", "--plan=plan.tsv", "--shard=0"]
-        )
-        words = [command, str(path), *given, *options, f"--output={name}"]
+        words = [command, str(path), *options, f"--output={name}"]
+        if "--method=fastxml" not in options:
+            words += ["--means=means.h5", "--plan=plan.tsv", "--shard=0"]
         subprocess.run(
             [sys.executable, "-P", "-m", "ovaflow", *words],
             check=True,
@@ -88,16 +87,11 @@ def test_memory_of_another_problem(path, job) -> None:
 @pytest.mark.long
 def test_memory_of_growing_trees(path, job) -> None:
     ours = sample_in_process("fastxml", path, GrowTrees(trees=2), {}).demand
-    assert_near(
-        ours,
-        TreeShard.open(
-            job("train-shard", "--method=fastxml", "--trees=2", "--threads=2")
-        ).peak_rss_bytes,
-        2,
-    )
+    shard = job("train-shard", "--method=fastxml", "--trees=2", "--threads=2")
+    assert_near(ours, TreeShard.open(shard).peak_rss_bytes, 2)
 
 
-def test_command(tmp_path) -> None:
+def test_the_command_describes_a_training(tmp_path) -> None:
     write_table(tmp_path / "records.csv")
     path = tmp_path / "dataset.h5"
     output = tmp_path / "estimate.json"
