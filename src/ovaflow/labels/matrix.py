@@ -54,7 +54,7 @@ class LabelMatrices(NamedTuple):
 
 
 class Labels:
-    """How labels are given, and what the dataset file holds about them.
+    """Labels as a source gives them, with the facts about them that the dataset file holds.
 
     Parameters
     ----------
@@ -377,7 +377,7 @@ def make_labels(source: Any) -> NamedLabels | NumberedLabels | SubjectLabels:
     Returns
     -------
     labels : NamedLabels, NumberedLabels or SubjectLabels
-        How the labels are given.
+        The labels, by the way they are given.
 
     Raises
     ------

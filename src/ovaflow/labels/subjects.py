@@ -61,7 +61,7 @@ class Subject(NamedTuple):
 
     @property
     def is_in_use(self) -> bool:
-        """Whether the subject can be assigned."""
+        """True if the subject can be assigned: it has a name and is not deprecated."""
         return bool(self.names) and not self.deprecated
 
 
