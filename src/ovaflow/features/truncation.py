@@ -27,7 +27,6 @@ def truncate_features(X: CSR, ends: np.ndarray, normalized: bool) -> tuple[CSR, 
     assert X.places is not None
     n = X.n_rows
     rows = np.repeat(np.arange(n), np.diff(X.indptr))
-    assert X.places is not None
     is_word = X.places != NO_POSITION
     is_kept = ~is_word | (X.places < ends[rows])
     data = X.data[is_kept]
