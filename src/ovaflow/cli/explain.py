@@ -133,7 +133,8 @@ def _read_instance(
     if text is not None:
         if text == "-":
             text = click.get_text_stream("stdin").read()
-        return text, predictor.from_texts([text])
+        features: CSR = predictor.from_texts([text])
+        return text, features
     assert dataset is not None
     assert row is not None
     opened = _open_dataset(predictor.model, dataset)

@@ -90,7 +90,7 @@ class Tokens(NamedTuple):
         Number of the field that each token is in.
     """
 
-    words: WordList | Sequence
+    words: Any
     ids: np.ndarray
     indptr: np.ndarray
     fields: np.ndarray

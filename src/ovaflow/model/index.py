@@ -35,7 +35,7 @@ from ovaflow.storage.artifact import load_fields, store_fields
 from ovaflow.storage.hdf5 import create_artifact, open_artifact, read_inputs, read_parameters
 
 if TYPE_CHECKING:
-    from ovaflow.model.model_file import LabelWeights, Model
+    from ovaflow.model.model_file import LabelWeights, ModelFile
 
 INDEX_PANEL_LABELS = 1 << 16
 """Most labels of a panel: their numbers within it are stored in 16 bits."""
@@ -324,7 +324,7 @@ def write_index(path: str | Path, model: "LabelWeights") -> None:
             store_fields(file.create_group(f"{number:06d}"), panel)
 
 
-def open_index(model: "Model") -> list[IndexPanel] | None:
+def open_index(model: "ModelFile") -> list[IndexPanel] | None:
     """Open the panels next to a model, mapped; None without an index of this very model."""
     path = index_path(model.path)
     if model.names_in_memory is not None or not path.exists():

@@ -1,7 +1,6 @@
 """The records of a source, one by one, with labels as they are written."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -71,7 +70,7 @@ class Corpus:
         """Columns next to the texts whose values are features."""
         return self._reading.feature_columns
 
-    def find_doubt(self, written: LabelLists, counts: Counter) -> SeparatorDoubt | None:
+    def find_doubt(self, written: LabelLists, counts: dict[str, Any]) -> SeparatorDoubt | None:
         """Find a doubt about the separator: written labels may be combinations of others.
 
         Parameters
