@@ -60,7 +60,8 @@ class Disk:
         except (OSError, subprocess.CalledProcessError) as error:
             reason = getattr(error, "stderr", None) or error
             pytest.skip(
-                f"!! FULL AND READ-ONLY DISKS ARE NOT TESTED: no file system can be mounted here ({reason})"
+                "!! FULL AND READ-ONLY DISKS ARE NOT TESTED: no file system can be mounted here"
+                f" ({reason})"
             )
 
     def change(self, options) -> None:

@@ -145,13 +145,15 @@ def test_texts_are_taken_as_they_are(text) -> None:
             "prepare",
             "features",
             "{characters: [4]}",
-            "characters: found [4], expected the least and the most letters, each below 10, such as [4, 5]",
+            "characters: found [4], expected the least and the most letters, each below 10, such as"
+            " [4, 5]",
         ),
         (
             "prepare",
             "features",
             "[words, 'characters: [5, 4]']",
-            "characters: found [5, 4], expected the least and the most letters, each below 10, such as [4, 5]",
+            "characters: found [5, 4], expected the least and the most letters, each below 10, such"
+            " as [4, 5]",
         ),
         (
             "prepare",
@@ -164,7 +166,8 @@ def test_texts_are_taken_as_they_are(text) -> None:
             "prepare",
             "features",
             "stems: no",
-            'stems: found false, expected a language, such as finnish or "no" in quotes, or a list of languages',
+            'stems: found false, expected a language, such as finnish or "no" in quotes, or a list'
+            " of languages",
         ),
         (
             "prepare",

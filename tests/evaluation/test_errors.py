@@ -100,7 +100,10 @@ def test_counts_are_those_of_the_labels_that_are_named(seed, n, probabilistic) -
     wrong = assigned & ~dense & labelled[:, None]
     missed = dense & ~assigned
     rule = "the labels that fit" if probabilistic else "the first 5 labels"
-    said = f"of {rule} of each record {right.sum():,} are right and {wrong.sum():,} wrong, and {missed.sum():,} true"
+    said = (
+        f"of {rule} of each record {right.sum():,} are right and {wrong.sum():,} wrong, and"
+        f" {missed.sum():,} true"
+    )
     assert said in errors.summary()
     for kind, of_kind in {"wrong": wrong, "missed": missed}.items():
         amounts = of_kind.sum(axis=0)

@@ -88,7 +88,8 @@ def test_lines_without_columns_are_not_evaluated(folder, tmp_path) -> None:
     (tmp_path / "new.ft").write_text("__label__l1 word1\n")
     said = ovaflow("evaluate", "--model", folder / "model.h5", tmp_path / "new.ft", status=2)
     assert said.endswith(
-        "fasttext has no columns, and the model also reads price, publisher; give a table, such as csv or jsonl\n"
+        "fasttext has no columns, and the model also reads price, publisher; give a table, such as"
+        " csv or jsonl\n"
     )
 
 

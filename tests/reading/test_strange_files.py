@@ -260,7 +260,8 @@ LEGAL = {
         (rb'{"text": "one\u0000two", "labels": ["a"]}', "one two = a"),
         (b'{"text": ["one", null, 2], "labels": [7, "7", 8]}', "one = 7;8"),
         (
-            b'{"text": "one", "labels": null}\n\n{"text": "2020-01-01 two", "labels": ["2020-01-01"]}',
+            b'{"text": "one", "labels": null}\n\n{"text": "2020-01-01 two", "labels":'
+            b' ["2020-01-01"]}',
             "one = \ntwo = 2020-01-01",
         ),
         (

@@ -65,7 +65,10 @@ def test_tables_and_json_lines(read) -> None:
         InputError, match="line 1: no column 'subject_uris', there are 'text', 'subjects'"
     ):
         read("bad.csv", "text,subjects\na,b\n")
-    lines = f'{{"text": "cats", "subjects": [{{"uri": "{CATS}"}}, {{"label": "dogs"}}], "metadata": 1}}\n{{"text": ""}}\n'
+    lines = (
+        f'{{"text": "cats", "subjects": [{{"uri": "{CATS}"}}, {{"label": "dogs"}}], "metadata":'
+        f' 1}}\n{{"text": ""}}\n'
+    )
     assert read("a.jsonl", lines) == ([("cats", ("dogs", CATS))], {"documents_without_subjects": 1})
     with pytest.raises(
         InputError,

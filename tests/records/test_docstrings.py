@@ -40,7 +40,8 @@ def root(tmp_path):
     # nothing is imported
     (package / "numeric.py").write_text(f"raise SystemExit(9)\n{NUMERIC}")
     (package / "__init__.py").write_text(
-        'def start(values):\n    """Start whatever the inner package has to start, whenever it has to be started."""\n'
+        'def start(values):\n    """Start whatever the inner package has to start, whenever it has'
+        ' to be started."""\n'
     )
     (package / "broken.py").write_text(
         'def broken(:\n    """Never read because it cannot be parsed."""\n'

@@ -89,7 +89,8 @@ def test_nothing_is_asked_for_and_no_name_nor_other_script_is_run(opened, many) 
         assert page.get_by_text(name, exact=True).count() > 3
     assert page.locator("img, b:text-is('for')").count() == 0
     page.evaluate(
-        "document.body.append(Object.assign(document.createElement('script'), {text: 'document.title = 1'}))"
+        "document.body.append(Object.assign(document.createElement('script'), {text:"
+        " 'document.title = 1'}))"
     )
     assert page.title() == "ovaflow report: mine"
     assert "Content Security Policy" in messages[0]
@@ -157,7 +158,10 @@ def test_it_fits_a_phone(new_page, many, scheme) -> None:
     page.goto(many.as_uri())
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-    cut_off = "[...document.querySelectorAll('.scroll')].filter((each) => each.scrollWidth > each.clientWidth + 1)"
+    cut_off = (
+        "[...document.querySelectorAll('.scroll')].filter((each) => each.scrollWidth >"
+        " each.clientWidth + 1)"
+    )
     said = f"{cut_off}.map((each) => getComputedStyle(each.nextElementSibling, '::after').content)"
     assert set(page.evaluate(said)) == {'"→ more columns"'}
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -106,7 +106,8 @@ def test_all_records_in_five_folds(model, dataset, monkeypatch) -> None:
 
 
 REFUSED = {
-    "{0}/dataset/model.h5 --dataset={0}/dataset.h5 --held-out={0}/held.h5": "made from another dataset than",
+    "{0}/dataset/model.h5 --dataset={0}/dataset.h5 --held-out={0}/held.h5": "made from another"
+    " dataset than",
     "{0}/dataset/model.h5 --dataset={0}/held.h5 --held-out={0}/held.h5": "was not held out of",
     "{0}/held/model.h5 --dataset={0}/dataset.h5": "no second stage, so every model has seen",
     "{0}/dataset/model.h5 --held-out={0}/held.h5 --all": "exclude each other",

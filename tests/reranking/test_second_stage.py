@@ -84,8 +84,8 @@ def test_the_log_says_how_many_likely_labels_are_right(
     said = ovaflow("reliability", predicted.path, *files)
     sure = f"{100 * p[likely].mean():.1f} % of {likely.sum():,} labels that are at least 50 % sure"
     assert (
-        f"{sure} were expected to be right, {100 * hits[likely].mean():.1f} % are; calibration error"
-        in said
+        f"{sure} were expected to be right, {100 * hits[likely].mean():.1f} % are; calibration"
+        " error" in said
     )
 
 

@@ -170,10 +170,13 @@ def test_results_of_annif_are_suggestions_too(
 
 
 REFUSED = {
-    "id,label,score\nnobody,name1,1\n": "none of its 1 ids, such as 'nobody', is the id of a text, such as 'line ",
-    "id,label,score\nline 2,name1,much\n": "a.csv, line 2: the score is 'much', not a number; correct or delete",
+    "id,label,score\nnobody,name1,1\n": "none of its 1 ids, such as 'nobody', is the id of a text,"
+    " such as 'line ",
+    "id,label,score\nline 2,name1,much\n": "a.csv, line 2: the score is 'much', not a number;"
+    " correct or delete",
     "id,label,score\nline 2,name1,nan\n": "a.csv, line 2: the score is 'nan', not a number; ",
-    "text,label\nline 2,name1\n": "a.csv, line 1: no column 'id', there are 'text', 'label'; name id, label, and",
+    "text,label\nline 2,name1\n": "a.csv, line 1: no column 'id', there are 'text', 'label'; name"
+    " id, label, and",
     "id,label\nline 2,name1,3\n": "a.csv, line 2: 3 fields, the header has 2; ",
     "": "a.csv: is empty; ",
 }
@@ -197,7 +200,10 @@ def test_unknown_ids_and_labels_are_counted_and_too_few_texts_are_not_used(
     labels = set(dataset.label_names)
     unknown = sum(row["label"] not in labels for row in rows)
     _, said = rerank(tmp_path / "out", f"--suggestions={path}")
-    counts = f"unknown are 1 of {len({row['id'] for row in rows})} ids and the labels of {unknown} of {len(rows):,}"
+    counts = (
+        f"unknown are 1 of {len({row['id'] for row in rows})} ids and the labels of {unknown}"
+        f" of {len(rows):,}"
+    )
     assert counts in said
     assert "of the held-out instances, it needs 200" in said
 

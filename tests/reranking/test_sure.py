@@ -79,7 +79,10 @@ def test_a_file_is_divided_and_the_share_that_is_right_is_said(
     said = capsys.readouterr().err
     assert f"{precise.sum()} of {len(theirs)} records" in said
     (row,) = (row for row in check["sure"] if row["level"] == 0.85)
-    measured = f"{row['records']} were so sure, and {100 * row['right']:.0f} % of {row['labels']} labels were right"
+    measured = (
+        f"{row['records']} were so sure, and {100 * row['right']:.0f} % of {row['labels']}"
+        " labels were right"
+    )
     assert f"measured: of {check['texts']} held-out records {measured}" in said
 
 

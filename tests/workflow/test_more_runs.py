@@ -206,7 +206,8 @@ CHANGES = {
         {"trees": PREDICTED, "embedded": TUNED},
     ),
     "shards of a decoder, and a run that shares its embedding": (
-        "{embedded: {shards: 3}, other: {method: rembrandt, rank: 8, shards: 1, decoder_epsilon: 0.01}}",
+        "{embedded: {shards: 3}, other: {method: rembrandt, rank: 8, shards: 1, decoder_epsilon:"
+        " 0.01}}",
         "{}",
         {"embedded": {"train_shard": 3, **JOINED}, "other": {"describe_embedding": 1, **PROJECTED}},
     ),

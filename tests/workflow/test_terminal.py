@@ -60,7 +60,8 @@ def test_a_failure_says_why(place) -> None:
     place.configure(prepare={"text_column": "nope"})
     lines = place.snakemake("results/tiny/dataset.h5", status=2).splitlines()
     failed = lines.index(
-        "FAILED: prepare_dataset: results/tiny/dataset.h5 results/tiny/sizes.json results/tiny/reading.json"
+        "FAILED: prepare_dataset: results/tiny/dataset.h5 results/tiny/sizes.json"
+        " results/tiny/reading.json"
     )
     assert lines[failed + 1] == "  the command returned non-zero exit status 2"
     assert lines[failed + 2].startswith("  ovaflow: error: records.csv, line 1: no column 'nope'")
@@ -106,7 +107,8 @@ def test_a_second_run_names_the_first_and_unlocks_what_a_killed_one_left(
     run = "run", "my.yaml", "--cores=2"
     second = place.ovaflow(*run, status=2)
     assert second.splitlines()[-1] == (
-        f"ovaflow: error: another run (process {process.pid}) uses this folder; wait for it, or use another folder"
+        f"ovaflow: error: another run (process {process.pid}) uses this folder; wait for it, or use"
+        " another folder"
     )
     assert "--unlock" not in second
     os.killpg(process.pid, signal.SIGKILL)

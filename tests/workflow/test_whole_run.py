@@ -38,7 +38,8 @@ def test_a_line_for_each_stage_and_the_report_in_the_end(finished) -> None:
     best = max(sorted(TINY_CONFIG["runs"]), key=lambda run: finished.metrics(run)["nDCG@5"])
     assert lines[-3:-1] == [
         "Done: 17 of 17 jobs",
-        f"Labels of new records by the best run, {best}: ovaflow predict results/tiny/{best}/model.h5 FILE",
+        f"Labels of new records by the best run, {best}: ovaflow predict"
+        f" results/tiny/{best}/model.h5 FILE",
     ]
     assert re.fullmatch("The report is ready: /.*/results/report.html", lines[-1])
 

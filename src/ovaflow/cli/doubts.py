@@ -115,6 +115,7 @@ def _print_summary(
             n_wrong += 1
     prefix = f"{output}: " if output else ""
     click.echo(
-        f"{prefix}{n_wrong:,} labels are less likely than chance, {len(rows) - n_wrong:,} are missing"
+        f"{prefix}{n_wrong:,} labels are less likely than chance, {len(rows) - n_wrong:,} are"
+        " missing"
         f" with a probability of 50 % or more, of {n:,} of {dataset.n_documents:,} training records"
     )

@@ -390,7 +390,9 @@ class _Records:
                 click.echo(f"ovaflow: {remark}", err=True)
 
     def require_suggestions(self) -> None:
-        """Refuse files without suggestions for any instance; print for how many the others have some."""
+        """Refuse files without suggestions for any instance; print for how many the others have
+        some.
+        """
         for name, file in self._files.items():
             if not self._known[name]:
                 remedy = "give the ids of the instances, as the output has them; see --id-column"

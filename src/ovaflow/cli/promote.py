@@ -82,8 +82,10 @@ LOST_PROBABILITIES = (
     "--keep",
     type=click.IntRange(min=2),
     metavar="N",
-    help="Then remove folders of earlier promotions beside CURRENT but the newest N, among them the new one and "
-    "the one before it; by default none. Any to which a link beside CURRENT leads, and any with other files, stays.",
+    help="Then remove folders of earlier promotions beside CURRENT but the newest N, among them the"
+    " new one and "
+    "the one before it; by default none. Any to which a link beside CURRENT leads, and any with"
+    " other files, stays.",
 )
 @THREADS_OPTION
 @click.pass_context
@@ -134,7 +136,10 @@ def promote_command(
         refusal = ""
         if others:
             difference = ours.compute_differences(others[0])[metric]
-            words += f" after {format_percent(others[0].means[metric])}, {_describe_difference(difference)}"
+            words += (
+                f" after {format_percent(others[0].means[metric])},"
+                f" {_describe_difference(difference)}"
+            )
             refusal = _explain_refusal(difference, tolerance)
         if refusal:
             _refuse(context, new, link, f"{words}: {refusal}")

@@ -145,7 +145,8 @@ def _describe_likely(measured: Mapping[str, Any]) -> str:
     if likely is None:
         return "no label is 50 % sure"
     expected = (
-        f"{100 * row['expected']:.1f} % of {row['predictions']:,} labels that are at least 50 % sure"
+        f"{100 * row['expected']:.1f} % of {row['predictions']:,} labels that are at least 50 %"
+        " sure"
         " were expected to be right"
     )
     precision = f"{100 * row['precision']:.1f} % are"

@@ -59,7 +59,8 @@ _SECONDS_TYPE = click.FloatRange(min=0, min_open=True)
     "--exclude",
     multiple=True,
     metavar="[NAME=]FILE",
-    help="File of labels that are suggested to nobody, one name, URI or pattern per line, read again"
+    help="File of labels that are suggested to nobody, one name, URI or pattern per line, read"
+    " again"
     " when it changes; of the first model, or of the one called NAME; repeatable.",
 )
 @click.option(

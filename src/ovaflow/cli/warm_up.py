@@ -128,7 +128,8 @@ def _write_tiny_dataset(path: Path) -> None:
     X[:, -1] = 1
     X[:, :2] *= 4
     Y = generator.random((6000, 6)) < [0.3, 0.1, 0.01, 0.001, 0.001, 0.001]
-    # similar instances have this label, but no sum over features predicts it: a second stage is used
+    # similar instances have this label, but no sum over features predicts it: a second stage is
+    # used
     Y[:, 0] = (X[:, 0] > 0) != (X[:, 1] > 0)
     split = Split(from_scipy(X), from_scipy(Y))
     write_dataset(

@@ -32,7 +32,8 @@ _COUNTED_REMARKS = {
     "deprecated_subjects": "{count:,} subjects of the vocabulary are deprecated: left out",
     REPLACED_BY_SEVERAL: "{count:,} of the deprecated subjects are replaced by several, "
     "and records do not say which they mean",
-    REPLACED_IN_CIRCLE: "{count:,} of the deprecated subjects are replaced by one another, in circles",
+    REPLACED_IN_CIRCLE: "{count:,} of the deprecated subjects are replaced by one another, in"
+    " circles",
     REPLACED_BY_UNKNOWN: "{count:,} of the deprecated subjects are replaced by subjects "
     "that the vocabulary lacks",
     "subjects_named_in_another_language": "{count:,} subjects have no name in the language: "

@@ -22,7 +22,8 @@ GOLDEN_GAMMA = 0x9E3779B97F4A7C15
 """Increment between seeds, 2^64 over the golden ratio, as in SplitMix64."""
 
 GAIN_RESOLUTION = 1 << 20
-"""Gains are counted in units of 1/2^20: a sum over all instances and a label's number share 63 bits.
+"""Gains are counted in units of 1/2^20: a sum over all instances and a label's number share 63
+bits.
 """
 
 TIE_TOLERANCE = 1e-12

@@ -1,4 +1,5 @@
-"""Fit the sparse separator of a node, the third step of FastXML, by l1-regularized logistic regression.
+"""Fit the sparse separator of a node, the third step of FastXML, by l1-regularized logistic
+regression.
 
 The problem is eq. 14 of the paper. Its Newton steps by coordinate descent are those of LIBLINEAR's
 ``-s 6``, see :mod:`ovaflow.solver.coordinate_descent`, with the paper's limits on iterations.

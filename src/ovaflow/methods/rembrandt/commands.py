@@ -57,7 +57,8 @@ def embed_command(
     if embedding.rank < settings.rank:
         dimensions += f" (the data have no more than {embedding.rank})"
     click.echo(
-        f"{output}: {opened.n_labels:,} labels in {dimensions}, {format_duration(seconds)} of core time"
+        f"{output}: {opened.n_labels:,} labels in {dimensions}, {format_duration(seconds)} of core"
+        " time"
     )
 
 
@@ -109,7 +110,8 @@ def tune_decoder_command(
     iterations = tuned.decoding.iterations
     steps = "" if iterations is None else f", {iterations} iterations"
     click.echo(
-        f"{output}: C {tuned.decoding.C:g}{steps}, {format_duration(tuned.core_seconds)} of core time"
+        f"{output}: C {tuned.decoding.C:g}{steps}, {format_duration(tuned.core_seconds)} of core"
+        " time"
     )
 
 

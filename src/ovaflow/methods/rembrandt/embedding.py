@@ -35,7 +35,8 @@ NO_EMBEDDING = "none"
 """No embedding: the decoder takes the features as they are."""
 
 MAX_IDENTITY_FEATURES = 4096
-"""Features up to which a decoder can be trained without an embedding: the identity is stored in full.
+"""Features up to which a decoder can be trained without an embedding: the identity is stored in
+full.
 """
 
 HELD_OUT_SHARE = 0.1

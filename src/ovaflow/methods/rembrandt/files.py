@@ -34,7 +34,9 @@ def embedding_path(config: Config, dataset: str, run: str) -> str:
 
 
 def softmax_option(config: Config, embedding: str) -> str:
-    """Return the option that refuses data unfit for softmax, if a run with the embedding requires it."""
+    """Return the option that refuses data unfit for softmax, if a run with the embedding requires
+    it.
+    """
     for run in config.runs_with_method("rembrandt"):
         settings = config.section("rembrandt", run=run)
         if settings.decoder == "softmax" and embedding_name(settings) == embedding:

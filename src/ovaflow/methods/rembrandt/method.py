@@ -73,9 +73,12 @@ class RembrandtMethod(Method):
     warm_up = (
         "embed {0}/dataset.h5 --rank=4 --output={0}/embedding.h5",
         "project {0}/dataset.h5 --embedding={0}/embedding.h5 --output={0}/projected.h5",
-        "tune-decoder {0}/projected.h5 --dataset={0}/dataset.h5 --embedding={0}/embedding.h5 --output={0}/decoder.json",
-        "train-shard {0}/projected.h5 --method=rembrandt --tuned={0}/decoder.json --output={0}/decoder.h5",
-        "merge {0}/decoder.h5 --method=rembrandt --tuned={0}/decoder.json --projected={0}/projected.h5"
+        "tune-decoder {0}/projected.h5 --dataset={0}/dataset.h5 --embedding={0}/embedding.h5"
+        " --output={0}/decoder.json",
+        "train-shard {0}/projected.h5 --method=rembrandt --tuned={0}/decoder.json"
+        " --output={0}/decoder.h5",
+        "merge {0}/decoder.h5 --method=rembrandt --tuned={0}/decoder.json"
+        " --projected={0}/projected.h5"
         " --dataset={0}/dataset.h5 --output={0}/embedded.h5 --statistics={0}/embedded-training.h5",
         "predict {0}/embedded.h5 --dataset={0}/dataset.h5 --output={0}/embedded-predictions.h5",
     )

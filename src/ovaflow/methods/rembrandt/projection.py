@@ -47,7 +47,8 @@ _BANDWIDTH_FEATURES = 1000
 """Random features with which the bandwidth is chosen, at most."""
 
 _BANDWIDTH_RIDGE = 1e-3
-"""Ridge with which bandwidths are compared, relative to the mean diagonal entry of the Gram matrix."""
+"""Ridge with which bandwidths are compared, relative to the mean diagonal entry of the Gram matrix.
+"""
 
 _SKETCH_COLUMNS = 32
 """Random sums of labels that are predicted where the labels have no embedding."""
@@ -107,7 +108,8 @@ def draw_random_features(
 def choose_bandwidth(
     kernel: str, Z: np.ndarray, targets: Targets, size: int, seed: int = 0
 ) -> float:
-    """Choose the bandwidth with which least squares predicts the targets of held-out instances best.
+    """Choose the bandwidth with which least squares predicts the targets of held-out instances
+    best.
 
     Parameters
     ----------

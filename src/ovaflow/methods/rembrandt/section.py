@@ -114,7 +114,8 @@ EMBEDDING_FIGURES = (
         "ranks",
         "Error by dimensions of the embedding",
         "Lines: the first dimensions of the run’s embedding, decoded by least squares without"
-        " training; markers: the runs with their trained decoders; dashed: runs without an embedding"
+        " training; markers: the runs with their trained decoders; dashed: runs without an"
+        " embedding"
         " (Rembrandt, fig. 1a).",
         _paint_error,
     ),

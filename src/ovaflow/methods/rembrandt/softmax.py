@@ -42,10 +42,12 @@ average.
 """
 
 _MIN_CURVATURE_OF_MANY = 1e-2
-"""The same where many pairs are above the first; more than 100 per instance cannot be above this."""
+"""The same where many pairs are above the first; more than 100 per instance cannot be above this.
+"""
 
 MAX_CURVED_PAIRS = 50
-"""Pairs of an instance and a label above the first minimum, per instance, up to which it is used."""
+"""Pairs of an instance and a label above the first minimum, per instance, up to which it is used.
+"""
 
 MAX_BLOCK_ENTRIES = 1 << 26
 """Entries of all labels' blocks, 256 MB, above which one block is used for all labels."""
