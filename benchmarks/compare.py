@@ -372,7 +372,7 @@ def _describe_threads(summary: list[dict]) -> list[str]:
     "--objectives/--no-objectives",
     default=True,
     show_default=True,
-    help="One more run of each one-vs-all method, to compare what it minimised.",
+    help="One more run of each one-vs-all method, to compare what it minimized.",
 )
 @click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
 @click.option("--epsilon", type=click.FloatRange(0, min_open=True), default=0.01, show_default=True)

@@ -136,19 +136,19 @@ def ranking_metrics(ids, Y, inverse, k) -> dict[str, float]:
     }
 
 
-def ndcg_sides(Y, sides, normalisers, gains, discounts, resolution, pull=0.0) -> np.ndarray:
+def ndcg_sides(Y, sides, normalizers, gains, discounts, resolution, pull=0.0) -> np.ndarray:
     """Repeat FastXML's first two steps (eq. 11 and 13) until no side changes; dense Y, ties to the
     smaller label.
 
     Gains are rounded to multiples of 1/resolution; the separator adds ``pull`` to v^- - v^+.
     """
-    rounded = np.round(normalisers[:, None] * gains * Y * resolution)
+    rounded = np.round(normalizers[:, None] * gains * Y * resolution)
     while True:
         d = []
         for side in (0, 1):
             ranking = np.argsort(-rounded[sides == side].sum(axis=0), kind="stable")
             d.append(discounts[np.argsort(ranking)])
-        advantage = normalisers * (Y @ (gains * (d[1] - d[0]))) + pull
+        advantage = normalizers * (Y @ (gains * (d[1] - d[0]))) + pull
         better = np.where(advantage > 1e-12, 1, np.where(advantage < -1e-12, 0, sides))
         if (better == sides).all():
             return better

@@ -1,4 +1,4 @@
-# what __getattr__ of __init__.py loads on first use; imported there, every step's code would depend on it
+# loaded by __getattr__ of __init__.py on first use: else every step's code would depend on them
 from ovaflow.estimators import FastXMLClassifier as FastXMLClassifier
 from ovaflow.estimators import OneVsAllClassifier as OneVsAllClassifier
 from ovaflow.estimators import RembrandtClassifier as RembrandtClassifier

@@ -201,7 +201,7 @@ def test_one_at_a_time_where_the_folder_comes_and_goes(models) -> None:
 
 @pytest.fixture
 def earlier(folder, models):
-    """Makes the folder of an earlier promotion of good.h5, named after its day, with further files."""
+    """Make the folder of an earlier promotion of good.h5, named after its day."""
     checksum = Predictor.open(folder / "good.h5").model.checksum[:8]
 
     def made(day, *others, checksum=checksum, model="good.h5"):

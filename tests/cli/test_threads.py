@@ -24,7 +24,7 @@ def folder(tmp_path_factory):
 
 
 def most_threads(folder, line):
-    """Run a command where libraries are offered eight threads each; the most threads that it had."""
+    """Run a command with eight threads for each library; return the most threads that it had."""
     environment = os.environ | dict.fromkeys(ONE_THREAD_ENVIRONMENT, "8")
     command = [sys.executable, "-m", "ovaflow", *line.split()]
     process = subprocess.Popen(

@@ -12,8 +12,8 @@ PER_ROW = 12
 
 @pytest.fixture(scope="session")
 def path(tmp_path_factory):
-    """A dataset of random instances with 12 words each, popular words first, and labels from rare to
-    frequent.
+    """A dataset of random instances with 12 words each, popular words first, and labels from rare
+    to frequent.
     """
     rng = np.random.default_rng(0)
     # a rising number is added, so that no word appears twice

@@ -24,8 +24,8 @@ from ovaflow.training.plan import write_plan
 
 @pytest.fixture(scope="module")
 def job(path):
-    """A function that runs a training job on the dataset in a process of its own, and returns the file
-    that it wrote.
+    """A function that runs a training job on the dataset in a process of its own, and returns the
+    file that it wrote.
     """
     folder = path.parent
     dataset = open_dataset(path)

@@ -1,4 +1,4 @@
-"""ovaflow evaluate on a labelled file, against scikit-learn's scores of all labels of each record."""
+"""Evaluation of labelled files, against scikit-learn's scores of all labels of each record."""
 
 import json
 import re

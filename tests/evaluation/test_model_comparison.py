@@ -14,7 +14,7 @@ from ovaflow.prediction.predictor import Predictor
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """old.h5, and new.h5 of the same records: topic 1 is a theme, topic 2 is gone, topic 3 is new."""
+    """old.h5, and new.h5 of the same records: topic 1 is a theme, 2 is gone, 3 is new."""
     folder = tmp_path_factory.mktemp("weeks")
     write_table(folder / "records.csv")
     records = (folder / "records.csv").read_text()

@@ -35,8 +35,8 @@ IN_ENGLISH = {
 
 @pytest.fixture(scope="module")
 def write(tmp_path_factory):
-    """A function that writes a table of sentences of one topic or two, Asian and English ones, no two
-    of them the same.
+    """A function that writes a table of sentences of one topic or two, Asian and English ones, no
+    two of them the same.
     """
 
     def write_table(asian, english) -> Path:

@@ -119,8 +119,8 @@ def test_a_hierarchy_needs_names(prepare, options, said) -> None:
 
 @pytest.fixture
 def answers(prepare):
-    """A function that asks a model of shops' categories, trained on records with the deepest ones, for
-    the names and scores of each text.
+    """A function that asks a model of shops' categories, trained on records with the deepest ones,
+    for the names and scores of each text.
     """
     leaves = ["home > kitchen > knives", "home > kitchen > pots", "home > garden", "books"] * 20
     lines = [

@@ -17,7 +17,8 @@ INSIDE = {"skos": SKOS, "name": "skos:prefLabel"}
 XML = (
     '<!DOCTYPE rdf:RDF %s><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
     'xmlns:skos="&skos;">'
-    '<skos:Concept rdf:about="http://x/1"><skos:prefLabel>&name;</skos:prefLabel></skos:Concept></rdf:RDF>'
+    "<skos:Concept"
+    ' rdf:about="http://x/1"><skos:prefLabel>&name;</skos:prefLabel></skos:Concept></rdf:RDF>'
 )
 NAMESPACE = f'<!ENTITY skos "{SKOS}">'
 TURTLE = f"@prefix skos: <{SKOS}> . <http://x/1> a skos:Concept ; skos:prefLabel "

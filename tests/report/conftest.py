@@ -113,7 +113,7 @@ def runs(tmp_path_factory) -> list[Path]:
 
 @pytest.fixture(scope="session")
 def runs_with_dev(runs, tmp_path_factory) -> list[Path]:
-    """Two runs of the same dataset, which also has a dev part: the first 40 of the test instances."""
+    """Two runs of a dataset, which also has a dev part: the first 40 test instances."""
     folder = tmp_path_factory.mktemp("with-dev") / "mine"
     original = open_dataset(runs[0].parent / "dataset.h5")
     dev = original.test.take(np.arange(40))

@@ -94,7 +94,7 @@ def check(model):
 
 @pytest.fixture
 def predict(model, dataset, tmp_path):
-    """Predicts the test set with some options, perhaps by another model, and prints what is said."""
+    """Predict the test set with some options, perhaps by another model; return what is printed."""
     numbers = count()
 
     def predictions(*options, by=model):

@@ -1,4 +1,4 @@
-"""Suggestions of other programs as evidence, against dictionaries and second stages without them."""
+"""Suggestions of other programs as evidence, against dictionaries and stages without them."""
 
 import csv
 import json

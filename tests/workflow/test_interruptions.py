@@ -75,7 +75,7 @@ class Attacked(PipelineFolder):
             self.driver = self.start(command, stdout=file, start_new_session=True)
 
     def strike(self, victim, number, rng):
-        """Kill somebody when a job starts or some more parts are written; whether it came to that."""
+        """Kill a process when a job starts or writes parts; return True if one was killed."""
         jobs = self.running_jobs("train-")
         if not jobs:
             time.sleep(0.3)

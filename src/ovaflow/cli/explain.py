@@ -1,6 +1,7 @@
 """ovaflow explain: a text with its words coloured, tables of words with bars."""
 
 import json
+import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
@@ -132,9 +133,8 @@ def _read_instance(
         raise click.UsageError("give either --text, or --dataset and --row")
     if text is not None:
         if text == "-":
-            text = click.get_text_stream("stdin").read()
-        features: CSR = predictor.from_texts([text])
-        return text, features
+            text = sys.stdin.read()
+        return text, predictor.from_texts([text])
     assert dataset is not None
     assert row is not None
     opened = _open_dataset(predictor.model, dataset)

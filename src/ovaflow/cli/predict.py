@@ -263,7 +263,7 @@ def _write(
     sinks: Callable[[Path | None], AbstractContextManager[AnswerLines]],
     output: Path | None,
 ) -> None:
-    """Write batches of records and answers to one file, or divide them into sure ones and others."""
+    """Write records and answers to one file, or divide them into sure ones and others."""
     with sinks(output) as lines:
         if division.sure is not None:
             with sinks(division.unsure) as others:

@@ -99,7 +99,7 @@ def make_snakemake_command(config: StrPath | None) -> list[str]:
 
 
 def show_readings(config: StrPath) -> None:
-    """Print how the data of a config are read; refuse unreadable data before anything is computed."""
+    """Print how the data of a config are read; refuse unreadable data before any computation."""
     settings = resolve_config(
         load_config(config), load_config(snakefile().parent / "config" / "config.yaml"), config
     )

@@ -43,7 +43,7 @@ def is_spaceless(text: str) -> bool:
 
 
 def advise_on_spaceless(n_spaceless: int, n_texts: int) -> str:
-    """Advise on features for texts without spaces; empty if at most a hundredth of them have none."""
+    """Advise on features for texts without spaces; empty if at most 1 % of them have none."""
     if n_spaceless > n_texts / 2:
         return "set features: [{characters: [1, 3]}]"
     if n_spaceless > _LARGE_SPACELESS_SHARE * n_texts:

@@ -1,9 +1,9 @@
 """Features of columns next to a text: of numbers and of categories.
 
 They are those of scikit-learn's StandardScaler and OneHotEncoder(handle_unknown="ignore"), with two
-differences: a number outside of the range of training counts as the nearest number in it, and a category of one
-training record has no feature. The marks in their names are in no word: ``price (number)``,
-``publisher=Springer``, ``publisher (missing)``.
+differences: a number outside of the range of training counts as the nearest number in it, and a
+category of one training record has no feature. The marks in their names are in no word: ``price
+(number)``, ``publisher=Springer``, ``publisher (missing)``.
 """
 
 from collections import Counter

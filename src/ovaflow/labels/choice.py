@@ -1,4 +1,4 @@
-"""Choices of labels: names, URIs, patterns with ``*``, groups of a vocabulary, and files of these."""
+"""Choices of labels: names, URIs, patterns with ``*``, vocabulary groups, and files of these."""
 
 import difflib
 import fnmatch

@@ -1,4 +1,4 @@
-"""Label matrices of labels that are given by name, by number or by subject; files of their names."""
+"""Label matrices of labels given by name, by number or by subject; files of their names."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -48,7 +48,7 @@ class UnreadableDocument(Exception):
 
 
 UNREADABLE_REASONS = {
-    "no_text": "the PDF has no text; it is probably scanned: recognise its text first (OCR)",
+    "no_text": "the PDF has no text; it is probably scanned: recognize its text first (OCR)",
     "locked": "the PDF is locked by a password: save it without one",
     "damaged": "the file is damaged, or not what its name says",
     "encoding": "the encoding of the file is not known: save it as UTF-8",

@@ -71,9 +71,10 @@ def show(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
 
 _TEMPLATE = """
 {{ table(it.table) }}
-<p class="note">H is the mean number of splits between the root and a training instance’s leaf; balance is H divided
-by its value in a perfectly balanced tree with leaves of the largest allowed size. A node that cannot be split stays
-a leaf, however large it is: such leaves make balance fall below 1.</p>
+<p class="note">H is the mean number of splits between the root and a training instance’s leaf;
+balance is H divided by its value in a perfectly balanced tree with leaves of the largest allowed
+size. A node that cannot be split stays a leaf, however large it is: such leaves make balance fall
+below 1.</p>
 """
 
 SECTION = ReportSection("trees", "Trees of instances", show, _TEMPLATE, folded=True)

@@ -13,7 +13,7 @@ from ovaflow.settings.configuration import Config
 
 
 def embedding_memory_mb(config: Config, run: str, shape: Shape, megabytes: float) -> int:
-    """Estimate the memory, in MB, of a job that embeds labels; ``megabytes``: size of its inputs."""
+    """Estimate the MB of memory of a job that embeds labels, by the ``megabytes`` of its inputs."""
     settings = config.section("rembrandt", run=run)
     threads = config.train_settings(run).threads
     n, d, n_labels, _ = shape

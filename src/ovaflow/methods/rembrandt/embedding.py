@@ -381,7 +381,7 @@ def _make_identity(dataset: Dataset, settings: Embed) -> Embedding:
 
 
 def split_held_out(n: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Divide n instances into those that are fitted and a share that is held out, both ascending."""
+    """Divide n instances into fitted ones and a share of held-out ones, both ascending."""
     order = np.random.default_rng(seed).permutation(n)
     size = max(1, round(share * n))
     return np.sort(order[size:]), np.sort(order[:size])

@@ -147,7 +147,7 @@ def choose_bandwidth(
 
 
 def _compute_median_distance(kernel: str, Z: np.ndarray) -> float:
-    """Compute the median distance between rows of the first and of the second half; 1 instead of 0."""
+    """Compute the median distance of rows of the first and the second half; 1 instead of 0."""
     half = len(Z) // 2
     differences = np.abs(Z[:half] - Z[half : 2 * half])
     if kernel == "laplacian":

@@ -132,9 +132,10 @@ EMBEDDING_FIGURES = (
 _TEMPLATE = """
 {{ gallery(it) }}
 {% for run, neighbours in it.neighbours %}
-<details{% if loop.first %} open{% endif %}><summary>Nearest labels in the embedding of {{ run.name|plain }}</summary>
-<p class="note">A sample of the labels, frequent ones first, each with the labels of the most similar embeddings and
-their cosines; dimensions are weighted by how much they explain.</p>
+<details{% if loop.first %} open{% endif %}>
+<summary>Nearest labels in the embedding of {{ run.name|plain }}</summary>
+<p class="note">A sample of the labels, frequent ones first, each with the labels of the most
+similar embeddings and their cosines; dimensions are weighted by how much they explain.</p>
 <dl class="pairs">
 {% for each in neighbours %}
   <div><dt><bdi>{{ each.label|plain(80) }}</bdi></dt><dd>{{ near(each.nearest) }}</dd></div>
