@@ -58,7 +58,7 @@ class Bonsai(Parabel):
 
 
 def _write_repository_format(path, X, Y) -> None:
-    """The text format of the XMC repository: a header, then labels and features of each instance.
+    """Write the format of the XMC repository: a header, then labels and features.
 
     omikuji refuses instances without features; they are left out.
     """

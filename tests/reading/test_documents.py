@@ -14,7 +14,7 @@ from pdf_files import (
     make_slow_pdf,
 )
 
-from ovaflow.reading.documents import TimeIsUp, UnreadableDocument, detect_kind, read_document
+from ovaflow.reading.documents import TimeIsUp, UnreadableDocumentError, detect_kind, read_document
 from ovaflow.reading.markup import remove_markup
 
 UMLAUTS = "Straße – „Köln“, 5 €"
@@ -26,7 +26,7 @@ def read_text(kind, content, most=1000):
 
 
 def find_reason(kind, content):
-    with pytest.raises(UnreadableDocument) as error:
+    with pytest.raises(UnreadableDocumentError) as error:
         read_document(kind, content, 1000)
     return error.value.code
 

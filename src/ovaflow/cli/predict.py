@@ -432,7 +432,7 @@ def _answer_for_macro_f1(
 
 
 def _make_records(batch: RecordBatch, first: int) -> list[AnsweredRecord]:
-    """Number the records of a batch, from ``first`` on."""
+    """Assign numbers to the records of a batch, from ``first`` on."""
     texts: Sequence[str | None] = batch.texts or [None] * len(batch.names)
     records = []
     for number, (name, text, kept) in enumerate(

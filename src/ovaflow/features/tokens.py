@@ -247,7 +247,7 @@ def remove_words(tokens: Tokens, left_out: Collection[str]) -> Tokens:
 
 
 def number_word_sets(tokens: Tokens) -> np.ndarray:
-    """Number the set of words of each text, to find copies; -1 for a text without words.
+    """Assign each text the number of its set of words, -1 to a text without words.
 
     Returns
     -------

@@ -57,7 +57,7 @@ class WordTable:
         return WordList(self._letters[: places[-1]], places)
 
     def number(self, letters: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Number n words, letters[starts[k]:ends[k]]: int32 (n,)."""
+        """Assign numbers to n words, letters[starts[k]:ends[k]]: int32 (n,)."""
         most = self.issued + len(starts)
         if 2 * most > len(self._slots):
             self._fill(self.words, 1 << (2 * most).bit_length())
@@ -104,7 +104,7 @@ def _number_words(
     n_words: int,
     numbers: np.ndarray,
 ) -> int:
-    """Number words, equal ones alike and each one without letters anew; return how many there are.
+    """Assign numbers to words, equal ones alike and each one without letters anew; count them.
 
     Parameters
     ----------

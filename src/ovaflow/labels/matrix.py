@@ -481,7 +481,7 @@ def read_names_by_mark(source: Any) -> dict[str, tuple[str, ...]] | None:
 
 
 def number_labels_by_mark(named: Any) -> dict[str, int]:
-    """Number the labels of a dataset or a model by name, URI and replaced URI."""
+    """Map names, URIs and replaced URIs to the labels of a dataset or a model."""
     numbers = {}
     for marks in (named.label_names, named.label_uris):
         for label, mark in enumerate(marks):
@@ -491,7 +491,7 @@ def number_labels_by_mark(named: Any) -> dict[str, int]:
 
 
 def number_labels(named: Any, parameters: Mapping[str, Any]) -> dict[str, int]:
-    """Number the labels as :func:`number_labels_by_mark`, and by number if the source has these."""
+    """Map marks to labels as :func:`number_labels_by_mark`, and numbers if the source has these."""
     numbers = number_labels_by_mark(named)
     source = parameters.get("source", {})
     if "labels" in source.get("files", {}):

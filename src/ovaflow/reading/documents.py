@@ -39,7 +39,7 @@ class Document(NamedTuple):
     pages_read: int | None = None
 
 
-class UnreadableDocument(Exception):
+class UnreadableDocumentError(Exception):
     """A document without a text for us; ``code`` is one of :data:`UNREADABLE_REASONS`."""
 
     def __init__(self, code: str) -> None:
@@ -110,9 +110,9 @@ def _decode(content: bytes, declared: str | None = None) -> str:
         except (UnicodeError, LookupError):
             continue
         if "\0" in text:
-            raise UnreadableDocument("damaged")
+            raise UnreadableDocumentError("damaged")
         return text.removeprefix("\ufeff").replace("\r\n", "\n")
-    raise UnreadableDocument("encoding")
+    raise UnreadableDocumentError("encoding")
 
 
 def _detect_encoding(content: bytes) -> str | None:
@@ -138,10 +138,10 @@ def _read_pdf(content: bytes, max_characters: int) -> Document:
     except TimeIsUp:
         in_time = False
     if in_time and not texts:
-        raise UnreadableDocument("damaged")
+        raise UnreadableDocumentError("damaged")
     text = _HYPHEN_AT_LINE_END.sub("", "\n".join(texts))
     if not text.strip():
-        raise UnreadableDocument("no_text" if in_time else "too_slow")
+        raise UnreadableDocumentError("no_text" if in_time else "too_slow")
     is_cut = len(texts) < n_pages
     return Document(text, is_cut, pages=n_pages, pages_read=len(texts))
 
@@ -153,15 +153,15 @@ def _open_pdf(content: bytes) -> Any:
     try:
         reader = pypdf.PdfReader(io.BytesIO(content))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise UnreadableDocument("locked")
+            raise UnreadableDocumentError("locked")
         # this alone finds some damages
         len(reader.pages)
-    except UnreadableDocument:
+    except UnreadableDocumentError:
         raise
     except pypdf.errors.DependencyError:
-        raise UnreadableDocument("locked") from None
+        raise UnreadableDocumentError("locked") from None
     except Exception:  # pypdf raises any on what is no PDF
-        raise UnreadableDocument("damaged") from None
+        raise UnreadableDocumentError("damaged") from None
     return reader
 
 

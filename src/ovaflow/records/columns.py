@@ -126,7 +126,7 @@ class TextColumn(Sequence):
 
 
 def number_texts(column: pa.ChunkedArray) -> np.ndarray:
-    """Number the different texts of a column, -1 for empty ones: int64 (n,)."""
+    """Assign numbers to the different texts of a column, -1 to empty ones: int64 (n,)."""
     hashes = []
     for chunk in column.chunks:
         hashes_of_chunk = (hash(content) for content in chunk.to_pylist())

@@ -35,7 +35,7 @@ def group_repeated_rows(records: CollectedRecords) -> tuple[np.ndarray, np.ndarr
 
 
 def _number_keys(records: CollectedRecords) -> np.ndarray:
-    """Number the id of each record, or its text where it has none."""
+    """Assign a number to the id of each record, or to its text where it has none."""
     ids = records.id_numbers
     _, texts = np.unique(records.column("text_hash"), return_inverse=True)
     return np.where(ids < 0, ids.max(initial=-1) + 1 + texts, ids)

@@ -53,7 +53,7 @@ def select_units(units: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def number_copies(X: CSR, bias_feature: int = -1, fewest: int = 1) -> np.ndarray:
-    """Number rows by their features, so that copies have the same number: int64 (n,).
+    """Assign numbers to rows by their features, the same to copies: int64 (n,).
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ import signal
 import sys
 from types import FrameType
 
-from ovaflow.reading.documents import TimeIsUp, UnreadableDocument, read_document
+from ovaflow.reading.documents import TimeIsUp, UnreadableDocumentError, read_document
 
 READING_SECONDS = 5
 """Seconds after which the text read so far is the answer."""
@@ -24,7 +24,7 @@ def main(kind: str, max_characters: str) -> None:
     signal.setitimer(signal.ITIMER_REAL, READING_SECONDS)
     try:
         answer = read_document(kind, sys.stdin.buffer.read(), int(max_characters))._asdict()
-    except UnreadableDocument as error:
+    except UnreadableDocumentError as error:
         answer = {"code": error.code}
     except TimeIsUp:
         answer = {"code": "too_slow"}

@@ -137,7 +137,7 @@ def _copy_rows(
 
 @strict_kernel
 def _renumber_features(indices: np.ndarray | None, filled: np.uint64, local: LocalProblem) -> int:
-    """Number features in the order in which they are met, and return how many there are.
+    """Assign numbers to features in their order of appearance; return their count.
 
     Features of full rows keep their numbers.
     """

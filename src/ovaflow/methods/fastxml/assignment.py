@@ -51,7 +51,7 @@ def shuffle(items: np.ndarray, seed: int) -> None:
 
 @strict_kernel
 def gather_labels(Y: CSR, members: np.ndarray, seed: int, scratch: TreeScratch) -> int:
-    """Number a node's labels in random order; return how many there are.
+    """Assign numbers to a node's labels in random order; return their count.
 
     Member m has the renumbered labels ``entries[entry_start[m] : entry_start[m + 1]]``.
     """
