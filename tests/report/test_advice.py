@@ -72,6 +72,13 @@ def test_every_remedy_on_the_page_can_be_followed(runs) -> None:
         assert f"<code>{remark.remedy}</code>" in page
 
 
+def test_a_long_command_is_shown_whole(results, monkeypatch) -> None:
+    command = f"ovaflow errors results/tiny/msi --label='{'long name ' * 40}end'"
+    remark = advice.Advice(1.0, "Something is wrong", command, "shows it")
+    monkeypatch.setattr(advice, "ADVICE_FUNCTIONS", [lambda results: remark])
+    assert f"<code>{command}</code>" in html.unescape(render_page([results]))
+
+
 def make_results(
     folder: Path, name: str, records: list[dict], options: Sequence[str] = ()
 ) -> SimpleNamespace:

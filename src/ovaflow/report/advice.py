@@ -41,10 +41,10 @@ _PROBABILITIES_SHARE = 0.5
 class Advice(NamedTuple):
     """A finding, and a remedy."""
 
-    # share of the labels, instances or bytes that it is about; the largest is shown first
+    # share of the labels, instances or bytes that it is about, weighted; the largest is shown first
     share: float
     finding: str
-    remedy: str  # a setting in the syntax of a config file, or a command
+    remedy: str  # a setting in the syntax of a config file, or a command; shown whole
     effect: str  # of the remedy
 
 

@@ -135,7 +135,7 @@ class BatchSolver:
         screen_all(self._screen, self._batch)
 
     def advance(self, label: int) -> SolvedLabel | None:
-        """Use the candidates of one label; return its solution if it has reached its target."""
+        """Use the candidates of one label; return its solution if it is finished."""
         slot, settings = self._slots[label]
         batch = self._batch
         if batch.state[slot] == SLOT_ADMITTED and self._start is not self._ranking:

@@ -86,7 +86,11 @@ def set_up_problem(
 
 @kernel
 def minimize(X: CSR, target: float, work: Workspace, settings: Settings) -> Outcome:
-    """Take Newton steps until |g| <= target, from w, with costs and scores as in ``work``."""
+    """Take Newton steps until |g| <= target, from w, with costs and scores as in ``work``.
+
+    Called by :func:`solve_label` on all instances, and by the fast paths on parts of them, where
+    the objective may lack a constant.
+    """
     iteration = evaluate_start(X, work, settings)
     first_active = iteration.active
     newton_steps = 0

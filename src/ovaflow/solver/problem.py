@@ -102,7 +102,7 @@ class LabelProblem(NamedTuple):
 class Workspace(NamedTuple):
     """Arrays of one thread: 6 vectors over n instances and 7 over d features, 4 bytes an entry."""
 
-    signed_costs: np.ndarray  # y_i c_i: each loss has a cost c_i > 0, 1 unless weighted
+    signed_costs: np.ndarray  # y_i c_i: each loss has a cost c_i >= 0, 1 unless weighted
     scores: np.ndarray  # X w
     score_steps: np.ndarray  # X p
     active: np.ndarray  # instances where the loss is curved, in its first n_active entries (int32)
@@ -166,13 +166,13 @@ def allocate_separately(**shapes: tuple) -> dict[str, np.ndarray]:
 
 
 class Status(IntEnum):
-    """Ways in which a label ends."""
+    """Ways in which a label ends; files have the numbers."""
 
-    CONVERGED = 0
-    ITERATION_LIMIT = 1
-    LINE_SEARCH_FAILED = 2
-    NO_POSITIVES = 3
-    TAKEN_OVER = 4
+    CONVERGED = 0  # the gradient, or with L1 the violation, is at most the target
+    ITERATION_LIMIT = 1  # it is above the target after max_newton steps
+    LINE_SEARCH_FAILED = 2  # no step length lowers the objective in single precision
+    NO_POSITIVES = 3  # nothing is trained
+    TAKEN_OVER = 4  # an earlier model's weights are kept
 
 
 class Outcome(NamedTuple):

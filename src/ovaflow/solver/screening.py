@@ -6,7 +6,7 @@ scores of the others; bounds are computed for many labels at a time:
 
 * the *popular* features, hundreds to a few thousand, hold half of the entries of
   texts; their part of the score is computed for a whole batch of labels at once,
-  so that one cache line of weights serves 16 labels;
+  so that each feature's weights are read for 64 labels together;
 * of the *rare* features only positive weights can raise a score of nonnegative
   features. They are added exactly through posting lists; leaving out the
   negative ones leaves an upper bound.

@@ -1,4 +1,7 @@
-"""The stopping rule |g(w)| <= eps |g(0)|, the same for every start."""
+"""Targets of the stopping rule |g(w)| <= eps max(1, min(|P|, |N|)) / n |g(0)|, for every start.
+
+:func:`ovaflow.solver.newton.minimize` and the other solvers stop at them.
+"""
 
 from typing import Any, Protocol
 

@@ -55,7 +55,7 @@ class Evidence(ABC):
     """Names of the columns; they are stored in reranker.h5."""
 
     optional: bool = False
-    """True if it is left out where held-out texts are not ranked better with it."""
+    """True if it is left out where the log loss of held-out texts is not lower with it."""
 
     directions: ClassVar[Mapping[str, int]] = {}
     """Columns that trees which keep the order of the scores may use.
@@ -106,7 +106,9 @@ class Evidence(ABC):
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
         """Compute its columns, in their order.
 
-        Each is (n, k), or (n, 1) where all candidates of a text have the same value.
+        Each is (n, k), or (n, 1) where all candidates of a text have the same value, or (1, k)
+        where all texts have. Where a text has fewer candidates, ``ids`` has -1: the value there
+        does not matter.
         """
 
     def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
