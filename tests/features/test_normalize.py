@@ -34,8 +34,8 @@ def test_rows_are_scaled_as_in_scikit_learn(dense, block) -> None:
 def test_features_come_back_by_their_norms(dense, block, bias) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK_ENTRIES", block)
-        scaled, norms = make_model_features(from_scipy(dense), True, bias)
-        unscaled, _ = make_model_features(from_scipy(dense), True, bias, unscaled=True)
+        scaled, norms = make_model_features(from_scipy(dense), bias, normalize=True)
+        unscaled, _ = make_model_features(from_scipy(dense), bias, normalize=True, unscaled=True)
     theirs = np.linalg.norm(dense.astype(np.float64), axis=1)
     np.testing.assert_allclose(norms, np.where(theirs > 0, theirs, 1))
     theirs = np.pad(dense, ((0, 0), (0, int(bias > 0))), constant_values=bias)

@@ -220,7 +220,8 @@ def _evaluate_file(
     if labels:
         write_csv(labels, tabulate_label_comparison(each_label))
         rules = {
-            describe_predicted_labels(each.model.probabilistic) for each in predictors.values()
+            describe_predicted_labels(probabilistic=each.model.probabilistic)
+            for each in predictors.values()
         }
         click.echo(f"{labels}: {' or '.join(sorted(rules))} of each record count as predicted")
 

@@ -91,7 +91,7 @@ def convert_command(
     with open_stream(source) as file:
         is_npz = zipfile.is_zipfile(file)
     if is_npz:
-        model = read_npz(source, bias, normalize)
+        model = read_npz(source, bias, normalize=normalize)
     else:
         model = OneVsAll.open(source)
     if like is not None:

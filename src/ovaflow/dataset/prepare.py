@@ -124,7 +124,7 @@ def _fit_features(
 ) -> FittedFeatures:
     """Fit the transform of texts to the training records."""
     settings = source.settings
-    blocks = resolve_blocks(as_list(settings.features), source.has_vocabulary)
+    blocks = resolve_blocks(as_list(settings.features), has_vocabulary=source.has_vocabulary)
     return fit_tokens(
         train.tokens,
         settings.model_copy(update={"features": blocks}),
@@ -254,8 +254,8 @@ def _prepare_features(source: SourceFiles) -> Dataset:
     idf = None
     if settings.uses_tfidf:
         weighting["sublinear"] = settings.sublinear
-        X, idf = apply_tfidf_to_counts(train.X, settings.sublinear)
-        X_test, _ = apply_tfidf_to_counts(test.X, settings.sublinear, idf)
+        X, idf = apply_tfidf_to_counts(train.X, sublinear=settings.sublinear)
+        X_test, _ = apply_tfidf_to_counts(test.X, idf, sublinear=settings.sublinear)
         train = replace(train, X=X)
         test = replace(test, X=X_test)
     train = _scale_rows(train, settings)
@@ -285,7 +285,7 @@ def _prepare_features(source: SourceFiles) -> Dataset:
 
 def _scale_rows(split: Split, settings: PrepareSource) -> Split:
     """Scale rows to length 1 and append the bias feature, as the settings say."""
-    X, norms = make_model_features(split.X, settings.normalize, settings.bias)
+    X, norms = make_model_features(split.X, settings.bias, normalize=settings.normalize)
     return replace(split, X=X, norms=norms)
 
 

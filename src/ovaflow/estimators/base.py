@@ -259,7 +259,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
             np.array(matrix.indptr),
             matrix.n_columns,
         )
-        return make_model_features(copied, self.normalize, float(self.bias), unscaled)
+        return make_model_features(
+            copied, float(self.bias), normalize=self.normalize, unscaled=unscaled
+        )
 
     def _make_instances(self, X: Matrix) -> CSR:
         """Make the features that the model reads."""

@@ -154,7 +154,7 @@ def rank_records(
         if batch.instances.familiarity is not None:
             word_counts.append(batch.instances.familiarity.word_count)
     if not any(rows):
-        _refuse_without_labels(predictor, path, holds_texts, has_labels=any(n_true))
+        _refuse_without_labels(predictor, path, holds_texts=holds_texts, has_labels=any(n_true))
     order = ranking.Ranked(np.concatenate(ids), _make_label_matrix(rows, predictor.n_labels))
     measured = EvaluatedPredictions(
         order=order,
@@ -167,7 +167,7 @@ def rank_records(
 
 
 def _refuse_without_labels(
-    predictor: Predictor, path: Path, holds_texts: bool, *, has_labels: bool
+    predictor: Predictor, path: Path, *, holds_texts: bool, has_labels: bool
 ) -> NoReturn:
     """Refuse a file that has no labels, or none that the model knows."""
     message = "no record has a label"

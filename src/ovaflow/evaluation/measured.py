@@ -76,12 +76,16 @@ class EvaluatedPredictions:
 
         They decide wherever right, wrong and missed labels are counted.
         """
-        return mark_predicted_labels(self.candidates.ids, self.values, self.probabilistic)
+        return mark_predicted_labels(
+            self.candidates.ids, self.values, probabilistic=self.probabilistic
+        )
 
     @property
     def rule(self) -> str:
         """Name of the labels that count as predicted, for people."""
-        return describe_predicted_labels(self.probabilistic, self.candidates.ids.shape[1])
+        return describe_predicted_labels(
+            self.candidates.ids.shape[1], probabilistic=self.probabilistic
+        )
 
     @cached_property
     def answer(self) -> Ranked | None:
@@ -153,7 +157,7 @@ def resample_metrics(ranked: Ranked, metrics: list[NamedMetric]) -> dict[str, np
     return dict(zip(names, samples.T, strict=True))
 
 
-def describe_predicted_labels(probabilistic: bool, k: int = FIRST_LABELS) -> str:
+def describe_predicted_labels(k: int = FIRST_LABELS, *, probabilistic: bool) -> str:
     """Describe the labels of each record that count as predicted, of k ranked ones."""
     if probabilistic:
         return "the labels that fit"

@@ -87,10 +87,11 @@ def append_bias(matrix: CSR, bias: float) -> CSR:
 
 def make_model_features(
     matrix: CSR,
-    normalize: bool,
     bias: float,
-    unscaled: bool = False,
     further: CSR | None = None,
+    *,
+    normalize: bool,
+    unscaled: bool = False,
 ) -> tuple[CSR, np.ndarray | None]:
     """Make the features that models take.
 

@@ -219,11 +219,13 @@ class TfIdf:
         if terms is None:
             terms = self.find_terms(tokens.words)
         matrix = self._count_terms(tokens, terms)
-        apply_tfidf(matrix, self.idf, self.sublinear)
+        apply_tfidf(matrix, self.idf, sublinear=self.sublinear)
         further = None
         if self.columns is not None:
             further = self.columns.transform(beside, matrix.n_rows)
-        X, norms = make_model_features(matrix, self.normalize, self.bias, self.unscaled, further)
+        X, norms = make_model_features(
+            matrix, self.bias, further, normalize=self.normalize, unscaled=self.unscaled
+        )
         return Features(X, norms)
 
     def find_terms(self, words: WordList | Sequence[str | None]) -> WordTerms:
@@ -452,7 +454,7 @@ def _count(
         ends[i + 1] = filled
 
 
-def apply_tfidf(matrix: CSR, idf: np.ndarray, sublinear: bool) -> CSR:
+def apply_tfidf(matrix: CSR, idf: np.ndarray, *, sublinear: bool) -> CSR:
     """Turn counts into tf-idf weights, in place."""
     if sublinear:
         np.log1p(matrix.data, out=matrix.data)
@@ -466,7 +468,7 @@ def compute_idf(document_frequency: np.ndarray, n: int) -> np.ndarray:
 
 
 def apply_tfidf_to_counts(
-    matrix: CSR, sublinear: bool, idf: np.ndarray | None = None
+    matrix: CSR, idf: np.ndarray | None = None, *, sublinear: bool
 ) -> tuple[CSR, np.ndarray]:
     """Turn features that are counts into tf-idf weights, in place.
 
@@ -509,7 +511,7 @@ def apply_tfidf_to_counts(
             matrix.indices[matrix.data > 0], minlength=matrix.n_columns
         )
         idf = compute_idf(document_frequency, matrix.n_rows)
-    return apply_tfidf(matrix, idf, sublinear), idf
+    return apply_tfidf(matrix, idf, sublinear=sublinear), idf
 
 
 class GrowingVector:

@@ -358,7 +358,7 @@ class TokenSpan(NamedTuple):
     ends: list[int]
 
 
-def find_token_spans(text: str, html: bool = False) -> list[TokenSpan]:
+def find_token_spans(text: str, *, html: bool = False) -> list[TokenSpan]:
     """Find the :class:`TokenSpan` of each token of a text, in order.
 
     Tokens of HTML have their positions in the HTML.

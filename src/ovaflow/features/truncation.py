@@ -5,7 +5,7 @@ import numpy as np
 from ovaflow.sparse.csr import CSR, NO_POSITION, offsets
 
 
-def truncate_features(X: CSR, ends: np.ndarray, normalized: bool) -> tuple[CSR, np.ndarray]:
+def truncate_features(X: CSR, ends: np.ndarray, *, normalized: bool) -> tuple[CSR, np.ndarray]:
     """Compute the features of texts that end early.
 
     Parameters

@@ -325,7 +325,7 @@ def _check_entities(path: Path) -> None:
     Namespaces may be entities.
     """
 
-    def check(name: str, _is_parameter: bool, value: str | None, *_: Any) -> None:
+    def check(name: str, _is_parameter: Any, value: str | None, *_: Any) -> None:
         if value is None or len(value) > _LONGEST_ENTITY or re.search("<|&(?!#)", value):
             remedy = "write what it stands for in its place"
             raise InputError(f"the entity {name} is not a short text", path=path, remedy=remedy)

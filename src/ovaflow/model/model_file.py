@@ -165,6 +165,7 @@ class Model(ModelFile):
         X: CSR,
         k: int,
         threads: int = 1,
+        *,
         quiet: bool = True,
         allowed: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -46,7 +46,7 @@ def write_npz(path: StrPath, model: OneVsAll) -> None:
         np.savez_compressed(file, **arrays)
 
 
-def read_npz(path: StrPath, bias: float = 1.0, normalize: bool = True) -> OneVsAll:
+def read_npz(path: StrPath, bias: float = 1.0, *, normalize: bool = True) -> OneVsAll:
     """Read a model of ovaflow, or the weights of another program.
 
     For these, ``bias`` and ``normalize`` say how instances were prepared.

@@ -65,10 +65,11 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
         X: CSR,
         k: int,
         threads: int = 1,
+        *,
         quiet: bool = True,
         allowed: np.ndarray | None = None,
     ) -> Ranking:
-        return self._index.top_k(X, k, threads, quiet, allowed)
+        return self._index.top_k(X, k, threads, quiet=quiet, allowed=allowed)
 
     def score(self, X: CSR, labels: np.ndarray) -> np.ndarray:
         return score_labels(self.weights, X, labels)

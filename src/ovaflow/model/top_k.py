@@ -98,6 +98,7 @@ class LazyIndex:
         X: CSR,
         k: int,
         threads: int = 1,
+        *,
         quiet: bool = True,
         allowed: np.ndarray | None = None,
     ) -> Ranking:
@@ -106,7 +107,9 @@ class LazyIndex:
         trained = self._model.trained
         if k <= LONGEST_LIST and self._is_scan_faster(X.n_rows, allowed):
             return score_every_label(weights, select_labels(trained, allowed), X, k, threads)
-        return predict_top_k(weights, trained, X, k, threads, quiet, self._panels, allowed)
+        return predict_top_k(
+            weights, trained, X, k, threads, quiet=quiet, panels=self._panels, allowed=allowed
+        )
 
     def _is_scan_faster(self, n: int, allowed: np.ndarray | None) -> bool:
         """Check if scoring every label of n further instances is faster than an index."""
@@ -163,6 +166,7 @@ def predict_top_k(
     X: CSR,
     k: int,
     threads: int = 1,
+    *,
     quiet: bool = False,
     panels: Iterable[IndexPanel] | None = None,
     allowed: np.ndarray | None = None,

@@ -169,7 +169,7 @@ def find_spans(predictor: Predictor, text: str) -> Spans:
     transform = predictor.transform
     ids = model.feature_ids
     left_out = frozenset(transform.left_out)
-    all_tokens = find_token_spans(text, bool(model.transform.get("html")))
+    all_tokens = find_token_spans(text, html=bool(model.transform.get("html")))
     tokens = [span for span in all_tokens if span.token not in left_out]
     locate = make_feature_locator(transform.features)
     spans: Spans = {}

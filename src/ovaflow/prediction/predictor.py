@@ -317,7 +317,7 @@ class Predictor:
             tokens = make_tokens_from_counts(matrix, self.feature_names)
         if self.takes_text or settings.get("tfidf"):
             idf = self.transform.idf if self.takes_text else self.model.idf
-            matrix, _ = apply_tfidf_to_counts(matrix, settings["sublinear"], idf)
+            matrix, _ = apply_tfidf_to_counts(matrix, idf, sublinear=settings["sublinear"])
         normalize = settings.get("normalize", False)
         unscaled = settings.get("unscaled", False)
         n = matrix.n_rows
@@ -326,7 +326,13 @@ class Predictor:
         if columns:
             column_features = columns.transform([()] * n, n)
         return self.model.with_tokens(
-            make_model_features(matrix, normalize, self.model.bias, unscaled, column_features)[0],
+            make_model_features(
+                matrix,
+                self.model.bias,
+                column_features,
+                normalize=normalize,
+                unscaled=unscaled,
+            )[0],
             tokens,
         )
 

@@ -127,7 +127,7 @@ def _list_evidence(
     candidates = Candidates(texts, ids[None], predictor.scores(x, ids), np.arange(len(ids)))
     explained = ExplainedText(
         candidates,
-        words=tokens_in(text, bool(model.transform.get("html"))),
+        words=tokens_in(text, html=bool(model.transform.get("html"))),
         # evidence was computed with the model's names, whatever language shows them
         label_names=model.label_names,
         shown_name=lambda label: get_display_name(make_label_entry(predictor, label)),

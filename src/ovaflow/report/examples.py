@@ -357,7 +357,7 @@ class ExampleTexts:
                 features.append(wording.plain(name, MAX_NAME_LETTERS))
         labels = []
         for label, value in zip(ids[:MAX_PREDICTED], values[:MAX_PREDICTED], strict=True):
-            labels.append(self._make_predicted(label, value, label in true, explanations))
+            labels.append(self._make_predicted(label, value, explanations, hit=label in true))
         return Example(
             row=row,
             record=record,
@@ -376,7 +376,7 @@ class ExampleTexts:
         return cut_text(self.predictor, excerpt, explanations, true)
 
     def _make_predicted(
-        self, label: int, value: float, hit: bool, explanations: dict[int, LabelContributions]
+        self, label: int, value: float, explanations: dict[int, LabelContributions], *, hit: bool
     ) -> PredictedLabel:
         up: list[WeightedWord] = []
         down: list[WeightedWord] = []

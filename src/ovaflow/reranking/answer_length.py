@@ -26,7 +26,9 @@ def count_fitting_labels(probabilities: np.ndarray) -> np.ndarray:
     return np.where(expected[:, -1] > 0, f1.argmax(axis=1) + 1, 0)
 
 
-def mark_predicted_labels(ids: np.ndarray, scores: np.ndarray, probabilistic: bool) -> np.ndarray:
+def mark_predicted_labels(
+    ids: np.ndarray, scores: np.ndarray, *, probabilistic: bool
+) -> np.ndarray:
     """Mark the labels (n, k), by falling score, that count as predicted: bool (n, k).
 
     These are the labels that fit if scores are probabilities, or else the first ones.

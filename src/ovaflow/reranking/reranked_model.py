@@ -85,6 +85,7 @@ class RerankedModel(Model):
         X: CSR,
         k: int,
         threads: int = 1,
+        *,
         quiet: bool = True,
         allowed: np.ndarray | None = None,
         suggestions: Mapping[str, Suggestions] | None = None,
@@ -95,7 +96,7 @@ class RerankedModel(Model):
         as without a choice. ``suggestions`` are those of each source by its name; texts without
         them are ranked by the other evidence.
         """
-        ranking = self.ranking(X, k, threads, quiet, suggestions, allowed)
+        ranking = self.ranking(X, k, threads, quiet=quiet, suggestions=suggestions, allowed=allowed)
         if allowed is None:
             return ranking.ids[:, :k], ranking.probabilities[:, :k]
         return keep_first_allowed(ranking.ids, ranking.probabilities, allowed, k)
@@ -105,6 +106,7 @@ class RerankedModel(Model):
         X: CSR,
         k: int,
         threads: int = 1,
+        *,
         quiet: bool = True,
         suggestions: Mapping[str, Suggestions] | None = None,
         allowed: np.ndarray | None = None,
@@ -117,9 +119,13 @@ class RerankedModel(Model):
         texts = self._look_up(X, threads, suggestions)
         most = max(k, N_CANDIDATES)
         if allowed is None:
-            return self._rank(texts, self.first_stage.top_k(texts.features, most, threads, quiet))
-        best = self.first_stage.top_k(texts.features, N_CANDIDATES, threads, quiet)
-        best_allowed = self.first_stage.top_k(texts.features, most, threads, quiet, allowed)
+            return self._rank(
+                texts, self.first_stage.top_k(texts.features, most, threads, quiet=quiet)
+            )
+        best = self.first_stage.top_k(texts.features, N_CANDIDATES, threads, quiet=quiet)
+        best_allowed = self.first_stage.top_k(
+            texts.features, most, threads, quiet=quiet, allowed=allowed
+        )
         return self._rank(texts, best, best_allowed)
 
     def features_of_first_stage(self, X: CSR) -> CSR:

@@ -88,7 +88,7 @@ def create_application() -> ASGIApp:
 def _open_models(options: SimpleNamespace) -> dict[str, ServedModel]:
     models = {}
     for name, path in options.models.items():
-        served = open_served_model(path, options.reranker, options.rerank)
+        served = open_served_model(path, options.reranker, rerank=options.rerank)
         excluded = None
         if name in options.exclude:
             excluded = ExcludedLabels(name, served.predictor, options.exclude[name])

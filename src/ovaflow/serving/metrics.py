@@ -142,7 +142,7 @@ class _ReloadCollector(Collector):
 class RequestObserver:
     """ASGI middleware that counts each request and logs it, without its content and sender."""
 
-    def __init__(self, app: ASGIApp, access_log: bool) -> None:
+    def __init__(self, app: ASGIApp, *, access_log: bool) -> None:
         self._app = app
         self._access_log = access_log
 

@@ -330,7 +330,7 @@ def _shorten_floats(answer: Any) -> Any:
 
 
 def open_served_model(
-    path: StrPath, reranker: StrPath | None = None, rerank: bool = True
+    path: StrPath, reranker: StrPath | None = None, *, rerank: bool = True
 ) -> ServedModel:
     """Open a model, with its second stage as :meth:`Predictor.open` finds it."""
     predictor = Predictor.open(path, reranker, rerank=rerank)

@@ -89,7 +89,7 @@ def _check_models(options: SimpleNamespace) -> None:
     from ovaflow.serving.served_model import open_served_model
 
     for name, path in options.models.items():
-        served = open_served_model(path, options.reranker, options.rerank)
+        served = open_served_model(path, options.reranker, rerank=options.rerank)
         if name in options.corrections:
             check_corrections(served.predictor, options.corrections[name])
         if name in options.exclude:

@@ -100,7 +100,7 @@ _NAMES_IN_VOCABULARY = "names=vocabulary"
 DEFAULT_FEATURES = ["words", "prefixes=6", _NAMES_IN_VOCABULARY]
 
 
-def resolve_blocks(features: list[str], has_vocabulary: bool) -> list[str]:
+def resolve_blocks(features: list[str], *, has_vocabulary: bool) -> list[str]:
     """Replace names in a vocabulary by names of labels, or drop them without a vocabulary.
 
     Each block is returned once.

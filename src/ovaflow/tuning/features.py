@@ -156,7 +156,9 @@ def _compare_blocks(
             instances, part = read_all()
             return train(instances, part, candidate)
 
-        candidates, default = _list_candidates(settings.candidates, sample, has_vocabulary)
+        candidates, default = _list_candidates(
+            settings.candidates, sample, has_vocabulary=has_vocabulary
+        )
         trials, best = compare_candidates(rounds, attempt, candidates)
         is_part = len(sample) < n_available
         decision = decide(settings.metric, trials, best, default, try_on_all if is_part else None)
@@ -173,7 +175,7 @@ def _make_failed_trial(part: Round) -> Trial:
 
 
 def _list_candidates(
-    given: Sequence[str], sample: Sequence[TextInstance], has_vocabulary: bool
+    given: Sequence[str], sample: Sequence[TextInstance], *, has_vocabulary: bool
 ) -> tuple[list[str], str]:
     """List the candidates, and the default of features, or the first one where that is none."""
     n_spaceless = sum(is_spaceless(instance.text) for instance in sample)
@@ -182,8 +184,10 @@ def _list_candidates(
         named += _SPACELESS_CANDIDATES
     candidates = []
     for candidate in named:
-        candidates.append("+".join(resolve_blocks(candidate.split("+"), has_vocabulary)))
-    default = "+".join(resolve_blocks(DEFAULT_FEATURES, has_vocabulary))
+        candidates.append(
+            "+".join(resolve_blocks(candidate.split("+"), has_vocabulary=has_vocabulary))
+        )
+    default = "+".join(resolve_blocks(DEFAULT_FEATURES, has_vocabulary=has_vocabulary))
     if default not in candidates:
         default = candidates[0]
     return list(dict.fromkeys(candidates)), default

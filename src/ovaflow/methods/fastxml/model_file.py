@@ -73,6 +73,7 @@ class ForestModel(MethodModel):
         X: CSR,
         k: int,
         threads: int = 1,
+        *,
         quiet: bool = True,
         allowed: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -76,6 +76,7 @@ class EmbeddingModel(MethodModel, LinearScores):
         X: CSR,
         k: int,
         threads: int = 1,
+        *,
         quiet: bool = True,
         allowed: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:

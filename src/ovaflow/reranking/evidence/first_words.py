@@ -58,7 +58,7 @@ class FirstWords(Evidence):
         X = texts.features
         if X.places is not None:
             normalized = model.transform.get("normalize", False) and not model.takes_unscaled
-            X, _ = truncate_features(X, np.full(X.n_rows, N_FIRST_WORDS), normalized)
+            X, _ = truncate_features(X, np.full(X.n_rows, N_FIRST_WORDS), normalized=normalized)
         ids = candidates.ids
         scores = model.score_each(X, np.maximum(ids, 0), texts.threads)
         scores = np.where(ids == NO_LABEL, NO_SCORE, scores)

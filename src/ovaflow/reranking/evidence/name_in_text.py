@@ -68,9 +68,9 @@ class NameInText(Evidence):
         return reasons
 
 
-def tokens_in(text: str, html: bool = False) -> set[str]:
+def tokens_in(text: str, *, html: bool = False) -> set[str]:
     """Find the tokens of a text."""
-    return {span.token for span in find_token_spans(text, html)}
+    return {span.token for span in find_token_spans(text, html=html)}
 
 
 def _explain(
