@@ -1,5 +1,10 @@
 """The report: an HTML page of tables and figures about the runs of some datasets.
 
+Data flow from ``gather`` (the results of runs) through a module for each section (listed in
+``sections``) to ``page``. ``tables`` and ``drawing`` make tables and figures, ``wording`` formats
+numbers, ``environment`` loads the templates. Two other pages are made here: ``errors_page`` and
+``model_card``. ``runs``, ``tidy`` and ``probabilities`` also serve subcommands.
+
 To add a section:
 
 1. Write a module here with a function ``show_...(anchor, results)``, which returns the content of
@@ -16,5 +21,5 @@ To add a remark to the section "What to do next":
    :class:`~ovaflow.report.advice.Advice`, or None where there is nothing to improve.
 2. Enter it in :data:`ovaflow.report.advice.ADVICE_FUNCTIONS`. Remarks are sorted by their share.
 3. Test in tests/report/test_advice.py that it is given where it applies, that its remedy can be
-   followed, and that it is not given afterwards.
+   followed, and, where the remedy is a setting, that it is not given afterwards.
 """

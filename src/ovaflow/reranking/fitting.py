@@ -36,7 +36,7 @@ class _FittingData(NamedTuple):
 
     model: Model  # whose candidates the second stage will rank
     dataset: Dataset  # that the model was trained on
-    held_out: Dataset  # the same with some texts held out, which are its test set
+    held_out: Dataset  # the same without some texts in its training part: they are its test set
     texts: HeldOutTexts
     threads: int
 
@@ -122,6 +122,7 @@ def _gather_evidence(data: _FittingData) -> _GatheredEvidence:
     """Take evidence from the texts that were not held out, and choose the kinds that are used."""
     texts = data.texts
     likelihood = texts.fit_likelihood()
+    # the training part of held_out lacks the held-out texts: evidence has not seen them
     training = EvidenceTraining(data.held_out, data.dataset, likelihood, texts.model)
     evidence = CandidateEvidence.fit(training).with_sources(texts.suggestions)
     candidates = texts.with_candidates(evidence, data.threads)
