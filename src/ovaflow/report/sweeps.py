@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from matplotlib.ticker import NullFormatter
 
+from ovaflow.console.errors import InputError
 from ovaflow.evaluation.resampling import interval
 from ovaflow.report import wording
 from ovaflow.report.drawing import MARKERS, RecordingAxes, draw_figure, get_series_colour
@@ -49,13 +50,17 @@ def read_sweeps(sweeps: dict[str, list[str]], runs: Sequence[Run]) -> dict[str, 
     for name, names_of_runs in sweeps.items():
         members = [run for run in runs if run.name in names_of_runs]
         if members:
-            swept[name] = _sort_swept_runs(members)
+            swept[name] = _sort_swept_runs(name, members)
     return swept
 
 
-def _sort_swept_runs(runs: Sequence[Run]) -> SweptRuns:
+def _sort_swept_runs(name: str, runs: Sequence[Run]) -> SweptRuns:
     seeds = {run.settings.get("seed") for run in runs}
     key = "seed" if len(seeds) > 1 else "C"
+    for run in runs:
+        if run.settings.get(key) is None:
+            remedy = "give runs that differ in C or in the seed"
+            raise InputError(f"sweep {name}: run {run.name} has no {key}", remedy=remedy)
     runs = sorted(runs, key=lambda run: float(run.settings[key]))
     on_dev: list[Run] = [run.on_dev for run in runs if run.on_dev is not None]
     if len(on_dev) < len(runs):
