@@ -1,11 +1,14 @@
 """The sections on sweeps and choices of settings."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from ovaflow.console.errors import InputError
 from ovaflow.report.gather import gather_results
 from ovaflow.report.page import render_page
-from ovaflow.report.sweeps import show_sweeps
+from ovaflow.report.sweeps import read_sweeps, show_sweeps
 from ovaflow.storage.texts import write_json
 from ovaflow.tuning.comparison import COMPARED_METRICS, Trial, decide
 
@@ -49,3 +52,17 @@ def test_a_choice_is_shown_with_its_check(runs) -> None:
         assert [row.hint for row in section["table"].rows] == ["", "chosen"]
         assert (shown in render_page([results])) == bool(rows)
     path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [([{"C": 1.0}, {}], "C"), ([{"seed": 1}, {"seed": None}], "seed")],
+)
+def test_a_run_without_the_setting_is_named(settings, key) -> None:
+    runs = [
+        SimpleNamespace(name=name, settings=each, on_dev=None)
+        for name, each in zip(("msi", "trees"), settings, strict=True)
+    ]
+    message = f"sweep mine: run trees has no {key}; give runs that differ in C or in the seed"
+    with pytest.raises(InputError, match=message):
+        read_sweeps({"mine": ["msi", "trees"]}, runs)
