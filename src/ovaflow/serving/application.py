@@ -82,7 +82,7 @@ def create_application() -> ASGIApp:
         )
         _log.info("%s", f"{message} {served.remark}".rstrip())
     application = ConnectionCloser(_make_application(models, options))
-    return metrics.RequestObserver(application, options.access_log)
+    return metrics.RequestObserver(application, access_log=options.access_log)
 
 
 def _open_models(options: SimpleNamespace) -> dict[str, ServedModel]:
