@@ -1,5 +1,6 @@
 """Label matrices of labels given by name, by number or by subject; files of their names."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -53,7 +54,7 @@ class LabelMatrices(NamedTuple):
     counts: dict[str, Any]
 
 
-class Labels:
+class Labels(ABC):
     """Labels as a source gives them, with the facts about them that the dataset file holds.
 
     Parameters
@@ -106,9 +107,9 @@ class Labels:
         """Return the names of all labels that are training texts; empty for those left out."""
         return names
 
+    @abstractmethod
     def names_in(self, lists: LabelLists) -> list[str]:
         """Return the names of labels in some lists."""
-        raise NotImplementedError
 
     def unknown_subjects(self, *_: LabelLists) -> list[UnknownSubject]:
         """Return the rows of the list of subjects that are no labels."""
