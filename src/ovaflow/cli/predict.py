@@ -87,7 +87,7 @@ class _Destination(NamedTuple):
 
     @property
     def needs_lines(self) -> bool:
-        """Whether an option belongs to formats that are written line by line."""
+        """True if an option belongs to formats that are written line by line."""
         return bool(self.joined or self.keep or self.marc_source)
 
 

@@ -138,7 +138,7 @@ class RecordCells(NamedTuple):
 
 @dataclass
 class Reading:
-    """How instances are made of the contents of columns.
+    """The making of instances from the contents of columns.
 
     Parameters
     ----------

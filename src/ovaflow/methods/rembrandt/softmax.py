@@ -288,7 +288,7 @@ class _EarlyStopping:
 
     @property
     def finished(self) -> bool:
-        """Whether the loss has not fallen for too many iterations."""
+        """True if the loss has not fallen for too many iterations."""
         return self.iteration - self.best >= EARLY_STOPPING_PATIENCE
 
 
