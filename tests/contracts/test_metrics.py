@@ -20,13 +20,14 @@ from ovaflow.results.best_run import COMPARISON_METRICS
 from ovaflow.tuning import comparison, pruning
 
 NEW = Metric(
-    "found-at-all",
-    "share of instances with a true label among the candidates",
-    r"\frac{1}{n} \sum_i \max_r h_{ir}",
-    lambda ranked, k: (ranked.hits.any(axis=1).astype(float), np.ones(len(ranked.ids))),
+    "true-candidates",
+    "number of true labels among the candidates, mean over instances",
+    r"\frac{1}{n} \sum_i \sum_r h_{ir}",
+    lambda ranked, k: (ranked.hits.sum(axis=1).astype(float), np.ones(len(ranked.ids))),
     scope=CANDIDATES_SCOPE,
-    report_names=("found-at-all",),
-    list_names=("found-at-all",),
+    unit="labels",
+    report_names=("true-candidates",),
+    list_names=("true-candidates",),
     hub="recall",
 )
 
@@ -71,16 +72,16 @@ def folder(finished, tmp_path_factory):
 
 def test_it_is_measured_with_its_interval(folder) -> None:
     metrics = json.loads(folder["metrics"].read_text())
-    low, high = metrics["intervals"]["found-at-all"]
-    assert 0.9 < low <= metrics["found-at-all"] <= high <= 1
+    low, high = metrics["intervals"]["true-candidates"]
+    assert 1 < low <= metrics["true-candidates"] <= high
     said = ovaflow(*folder.words("join-folds {metrics} {metrics} --model={model} --output={folds}"))
-    assert "found-at-all" in said
+    assert f"true-candidates {metrics['true-candidates']:.2f} ± 0" in said
     folds = json.loads(folder["folds"].read_text())["metrics"]
-    assert folds["found-at-all"]["mean"] == pytest.approx(metrics["found-at-all"])
+    assert folds["true-candidates"]["mean"] == pytest.approx(metrics["true-candidates"])
 
 
 def test_it_is_measured_on_a_labelled_file(folder, tmp_path) -> None:
-    ovaflow(
+    said = ovaflow(
         "evaluate",
         folder.path / "records.csv",
         "--model",
@@ -88,18 +89,23 @@ def test_it_is_measured_on_a_labelled_file(folder, tmp_path) -> None:
         f"--output={tmp_path}/figures.json",
     )
     [entry] = json.loads((tmp_path / "figures.json").read_text())["models"]
-    assert 0.9 < entry["metrics"]["found-at-all"] <= 1
-    assert len(entry["intervals"]["found-at-all"]) == 2
+    value = entry["metrics"]["true-candidates"]
+    low, high = entry["intervals"]["true-candidates"]
+    assert 1 < low <= value <= high
+    assert f"{value:.1f} ({low:.1f}–{high:.1f})" in said
 
 
 def test_it_is_shown(folder) -> None:
     results = gather_results([folder.path / "msi"])
     page = render_page(results)
-    assert f"<dt>found-at-all</dt><dd>{NEW.sentence}</dd>" in page
-    assert page.count(">found-at-all</th>") >= 2
+    [run] = results[0].runs
+    assert f"<dt>true-candidates</dt><dd>{NEW.sentence}</dd>" in page
+    assert page.count(">true-candidates</th>") >= 2
+    shown = f'{run.metrics["true-candidates"]:.2f}</data><small class="spread">± 0.'
+    assert page.count(shown) >= 2
     listed = [ListedRun(run, {}, "", run.metrics) for run in results[0].runs]
     names, _ = make_listing_table(listed, list_brief_metrics()).full_content
-    assert "found-at-all" in names
+    assert "true-candidates" in names
 
 
 def test_the_command_runs_prints_it(folder, tmp_path, monkeypatch) -> None:
@@ -110,10 +116,10 @@ def test_the_command_runs_prints_it(folder, tmp_path, monkeypatch) -> None:
         "datasets: {tiny: {format: csv, train: records.csv}}\nruns: {msi: {}}\n"
     )
     [row] = csv.DictReader(ovaflow("runs", "tiny.yaml", "--csv").splitlines())
-    assert float(row["found-at-all"]) == pytest.approx(
-        json.loads(folder["metrics"].read_text())["found-at-all"]
+    assert float(row["true-candidates"]) == pytest.approx(
+        json.loads(folder["metrics"].read_text())["true-candidates"]
     )
-    assert "found-at-all" in ovaflow("runs", "tiny.yaml")
+    assert f"{float(row['true-candidates']):.2f} ±0." in ovaflow("runs", "tiny.yaml")
 
 
 def test_it_is_documented(folder) -> None:
@@ -123,6 +129,6 @@ def test_it_is_documented(folder) -> None:
     reference = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(reference)
     assert (
-        f"| `found-at-all` | ${NEW.formula}$ | {NEW.sentence} | higher |"
+        f"| `true-candidates` | ${NEW.formula}$ | {NEW.sentence} | higher |"
         in reference.metrics_page()
     )

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -231,6 +232,14 @@ def test_two_models_side_by_side(folder) -> None:
     # two records alone
     assert second["differences"]["P@1"]["verdict"] == "may be chance"
     assert "differences" not in first
+
+
+def test_a_difference_that_rounds_to_zero_has_no_sign(folder, tmp_path) -> None:
+    shutil.copytree(folder / "old", tmp_path / "copy")
+    options = [f"--model={place}/model.h5" for place in (folder / "old", tmp_path / "copy")]
+    said = ovaflow("evaluate", *options, folder / "new.csv")
+    assert "0.0 (0.0 to 0.0)" in said
+    assert not re.search("[+-]0[.]0 ", said)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,9 @@ FORMULAS = st.sampled_from(["=1+1", "+1", "-1", "-1+1", "@SUM(A1)", "\t=1", "  =
 def test_numbers_in_words() -> None:
     shown = {
         wording.count: {35116: "35,116", None: "–"},
-        wording.percent: {0.62624: "62.62", float("nan"): "–"},
+        wording.percent: {0.62624: "62.62", float("nan"): "–", -0.00004: "0.00"},
+        wording.short_percent: {0.62624: "62.6", None: "–", -0.0004: "0.0", -0.0006: "-0.1"},
+        wording.points: {0.012: "+1.2", -0.012: "-1.2", 0.0: "0.0", -0.0004: "0.0", 0.1: "+10.0"},
         wording.decimal: {0: "0", 0.0431: "0.043", 1240.4: "1,240", 0.0000123: "1.2e-05"},
         wording.size: {640: "640 B", 1400 << 10: "1.37 MiB"},
         wording.duration: {
@@ -64,7 +66,7 @@ def test_figures_whose_difference_may_be_chance_are_marked_with_the_best() -> No
     table = make_sampled_table({"a & b": worst, "c": near, "d": best})
     assert [row.cells[0].best for row in table.rows] == [False, True, True]
     # of a share p of n instances, the interval is p +- 1.96 sqrt(p (1 - p) / n)
-    ours = float(table.rows[0].cells[0].spread)
+    ours = float(table.columns[0].format_spread(table.rows[0].cells[0].interval))
     theirs = 100 * 1.96 * np.sqrt(0.25 / 400)
     assert ours == pytest.approx(theirs, abs=0.4)
     equal = make_sampled_table({"c": near, "d": best})

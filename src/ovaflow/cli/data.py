@@ -27,6 +27,7 @@ from ovaflow.labels.label_map import UNKNOWN_SUBJECTS, require_another_file, wri
 from ovaflow.reading.summary import ReadingSummary, describe_weights
 from ovaflow.records.drawing import is_far_from_share
 from ovaflow.records.source import SourceFiles
+from ovaflow.report import wording
 from ovaflow.settings.prepare import ChooseFeatures, PrepareSource
 from ovaflow.settings.section import as_list
 from ovaflow.settings.source import holds_texts
@@ -274,7 +275,7 @@ def _print_choice(choice: Mapping[str, Any]) -> None:
 def _print_trials(entries: Iterable[Mapping[str, Any]], metric: str) -> None:
     """Print how each value performs on held-out instances."""
     for each in entries:
-        difference = f"{100 * each['difference']:+.1f} ± {200 * each['error']:.1f}"
+        difference = wording.points_with_error(each["difference"], each["error"])
         metrics = each["metrics"]
         quality = f"{metric} {100 * metrics[metric]:.1f} ({difference})"
         quality += f", P@1 {100 * metrics['P@1']:.1f}"
@@ -289,5 +290,5 @@ def _describe_gain(choice: Mapping[str, Any]) -> str:
         return "the default: no other is surely better"
     entries = choice.get("check", choice["candidates"])
     [entry] = [each for each in entries if each["candidate"] == default]
-    gain = f"{-100 * entry['difference']:+.1f} ± {200 * entry['error']:.1f}"
+    gain = wording.points_with_error(-entry["difference"], entry["error"])
     return f"{choice['metric']} {gain} to the default, {default}"

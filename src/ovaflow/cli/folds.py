@@ -20,9 +20,10 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.dataset.folds import hold_out_fold
 from ovaflow.dataset.remarks import explain_kept_together
 from ovaflow.evaluation.cross_validation import join_folds
-from ovaflow.evaluation.metric import report_metric_names
+from ovaflow.evaluation.metric import get_metric, report_metric_names
 from ovaflow.model.model_file import open_any_model
 from ovaflow.records.drawing import is_far_from_share
+from ovaflow.report import wording
 from ovaflow.storage.texts import read_json, write_json
 
 
@@ -87,6 +88,8 @@ def join_folds_command(metrics: tuple[Path, ...], model: Path, output: Path) -> 
 
 
 def _format_figure(name: str, figure: Mapping[str, Any]) -> str:
-    """Format the mean of a metric with half of its interval, in percent."""
+    """Format the mean of a metric with half of its interval."""
+    metric, _ = get_metric(name)
+    text = wording.FORMAT_BY_UNIT[metric.unit].short
     low, high = figure["interval"]
-    return f"{name} {100 * figure['mean']:.1f} ± {50 * (high - low):.1f}"
+    return f"{name} {text(figure['mean'])} ± {text((high - low) / 2)}"

@@ -59,12 +59,7 @@ def _count_equal_items(sequences: Sequence[Sequence[str]]) -> int:
 
 def format_percent(value: float) -> str:
     """Format a share: ``82.5 %``."""
-    return f"{100 * value:.1f} %"
-
-
-def format_points(value: float) -> str:
-    """Format a difference of two shares, in points: ``+1.2``."""
-    return f"{100 * value:+.1f}"
+    return f"{wording.short_percent(value)} %"
 
 
 def describe_unknown_words(share: float | None, reference: float | None, far_off: bool) -> str:
@@ -140,8 +135,8 @@ Difference = tuple[str, Mapping[str, Any]]
 def _format_difference(item: Difference) -> str:
     """Format a difference with its interval, in points."""
     _, entry = item
-    difference = format_points(entry["difference"])
-    return f"{difference} ({format_points(entry['low'])} to {format_points(entry['high'])})"
+    difference = wording.points(entry["difference"])
+    return f"{difference} ({wording.points(entry['low'])} to {wording.points(entry['high'])})"
 
 
 _DIFFERENCE_COLUMNS = (
@@ -171,7 +166,7 @@ def _make_label_row(entry: Mapping[str, Any], cells: Any) -> Row:
 _LEVEL_COLUMNS = (
     Column("labels", itemgetter("labels"), wording.count),
     Column("records", itemgetter("records"), wording.count),
-    Column("right, %", itemgetter("right"), partial(wording.percent, digits=1)),
+    Column("right, %", itemgetter("right"), wording.short_percent),
 )
 
 

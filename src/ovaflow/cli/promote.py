@@ -10,7 +10,6 @@ import click
 from ovaflow.cli.labelled import (
     describe_unknown_words,
     format_percent,
-    format_points,
     labelled_file_options,
 )
 from ovaflow.cli.options import THREADS_OPTION, file_argument
@@ -32,6 +31,7 @@ from ovaflow.prediction.promotion import (
     promotion_lock,
     read_checksums,
 )
+from ovaflow.report import wording
 
 LOST_PROBABILITIES = (
     "it has no second stage, so no probabilities, which the model in use has"
@@ -195,9 +195,9 @@ def _compute_figures(
 
 def _describe_difference(difference: Difference) -> str:
     """Describe a difference with its interval and the records behind it."""
-    bounds = f"95 % interval {format_points(difference.low)} to {format_points(difference.high)}"
+    bounds = f"95 % interval {wording.points(difference.low)} to {wording.points(difference.high)}"
     records = f"{difference.better:,} records better, {difference.worse:,} worse"
-    return f"{format_points(difference.difference)} points ({bounds}; {records})"
+    return f"{wording.points(difference.difference)} points ({bounds}; {records})"
 
 
 def _explain_refusal(difference: Difference, tolerance: float) -> str:

@@ -209,15 +209,18 @@ def advise_on_model_size(results: DatasetResults) -> Advice | None:
         worst_losses = []
         for name in ("nDCG@5", "PSP@5"):
             change = point["change"][name]
-            loss = chosen["change"][name]["mean"] - change["mean"]
-            losses.append(loss)
-            worst_losses.append(loss + 2 * change["error"])
+            difference = chosen["change"][name]["mean"] - change["mean"]
+            losses.append(difference)
+            worst_losses.append(difference + 2 * change["error"])
         reduction = 1 - point["model_bytes"] / chosen["model_bytes"]
         if reduction < _MIN_SIZE_REDUCTION or max(losses) > _MAX_QUALITY_LOSS:
             continue
+        # a smaller model may also be better
+        loss = max(0, *losses)
+        worst_loss = max(0, *worst_losses)
         finding = (
-            f"A model {_percent(reduction)} smaller loses {100 * max(losses):.1f} points of "
-            f"nDCG@5 or PSP@5 held out, at worst {100 * max(worst_losses):.1f}."
+            f"A model {_percent(reduction)} smaller loses {wording.short_percent(loss)} points of "
+            f"nDCG@5 or PSP@5 held out, at worst {wording.short_percent(worst_loss)}."
         )
         remedy = f"train: {{prune: {point['prune']:g}}}"
         effect = "drops these weights; nothing is trained again"
@@ -308,7 +311,7 @@ ADVICE_FUNCTIONS = (
 
 
 def _percent(share: float) -> str:
-    return f"{wording.percent(share, 1)} %"
+    return f"{wording.short_percent(share)} %"
 
 
 SECTION = ReportSection("advice", "What to do next", show_advice)

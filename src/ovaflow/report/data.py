@@ -144,7 +144,7 @@ def _list_facts(dataset: Dataset) -> list[tuple[str, str, str]]:
         ("positives per label", wording.decimal(positives_per_label), "training mean"),
         (
             f"labels with ≤ {FEW_POSITIVES} positives",
-            f"{wording.percent(rare_share, 1)} %",
+            f"{wording.short_percent(rare_share)} %",
             "of those with any",
         ),
     ]

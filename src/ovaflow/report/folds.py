@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ovaflow.evaluation.metric import report_metric_names
+from ovaflow.evaluation.metric import get_metric, report_metric_names
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Cell, Column, Row, make_runs_table, make_table, metric_getter
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 MAIN_METRIC = report_metric_names()[0]
 """Metric whose values in each fold are shown."""
-
-_one_digit = partial(wording.percent, digits=1)
 
 
 def show_folds(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
@@ -34,7 +32,12 @@ def show_folds(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
     n_folds = max(run.folds["folds"] for run in runs)
     fold_columns = [_make_fold_column(fold) for fold in range(n_folds)]
     fold_columns.append(
-        Column("deviation", _folds_getter(MAIN_METRIC, "deviation"), _one_digit, hint="standard")
+        Column(
+            "deviation",
+            _folds_getter(MAIN_METRIC, "deviation"),
+            _get_format(MAIN_METRIC),
+            hint="standard",
+        )
     )
     return {
         "folds": n_folds,
@@ -50,10 +53,16 @@ def _folds_getter(metric: str, key: str) -> Callable[[Run], Any]:
 
 
 def _make_columns(metric: str) -> list[Column]:
+    text = _get_format(metric)
     return [
-        Column("mean", _folds_getter(metric, "mean"), _one_digit, metric, "over folds"),
-        Column("test set", metric_getter(metric), _one_digit, metric),
+        Column("mean", _folds_getter(metric, "mean"), text, metric, "over folds", spread=text),
+        Column("test set", metric_getter(metric), text, metric),
     ]
+
+
+def _get_format(name: str) -> Callable[[Any], str]:
+    metric, _ = get_metric(name)
+    return wording.FORMAT_BY_UNIT[metric.unit].short
 
 
 def _make_fold_column(fold: int) -> Column:
@@ -63,7 +72,7 @@ def _make_fold_column(fold: int) -> Column:
             return None
         return values[fold]
 
-    return Column(f"fold {fold + 1}", get_value, _one_digit)
+    return Column(f"fold {fold + 1}", get_value, _get_format(MAIN_METRIC))
 
 
 def _make_row(columns: Sequence[Column], run: Run, cells: Sequence[Cell]) -> Row:

@@ -1,7 +1,6 @@
 """Tables of right labels by probability, for the report and for ``ovaflow evaluate``."""
 
 from collections.abc import Sequence
-from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -35,8 +34,7 @@ def make_sure_table(title: str, rows: Sequence[dict[str, Any]]) -> Table:
 
 def _fraction(title: str, name: str, group: str, hint: str = "") -> Column:
     """Make the column of a fraction."""
-    text = partial(wording.percent, digits=1)
-    return Column(title, itemgetter(name), text, group, hint, "fraction")
+    return Column(title, itemgetter(name), wording.short_percent, group, hint, "fraction")
 
 
 AUTOMATIC_COLUMNS = (

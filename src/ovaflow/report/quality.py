@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 def make_metric_column(name: str) -> Column:
     """Make the column of a metric, with intervals where the metric has them."""
     metric, _ = get_metric(name)
+    metric_format = wording.FORMAT_BY_UNIT[metric.unit]
     column = Column(
         name.replace("-fit", " fit"),
         metric_getter(name),
-        wording.FORMAT_BY_UNIT[metric.unit],
+        metric_format.full,
         unit=metric.unit,
         smaller_is_better=metric.larger_is_better is False,
+        spread=metric_format.short,
     )
     if metric.per_instance is None:
         # without intervals, no figure is surely the best

@@ -172,14 +172,13 @@ def _get_setting(name: str, run: ListedRun) -> str:
 
 def _make_metric_column(name: str) -> Column:
     metric, _ = get_metric(name.removeprefix("dev ").removeprefix("folds "))
-    text = wording.FORMAT_BY_UNIT[metric.unit]
-    if metric.unit == "fraction":
-        text = partial(wording.percent, digits=1)
+    text = wording.FORMAT_BY_UNIT[metric.unit].short
     return Column(
         name,
         lambda run: run.figures.get(name),
         text,
         bounds=lambda run: run.intervals.get(name),
+        spread=text,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,8 +23,6 @@ MIN_LABELS_OF_BIN = 10
 
 ASSIGNMENT_LEVELS = (0.5, 0.7, 0.8, 0.9)
 """Least probabilities in the table of labels that can be assigned automatically."""
-
-_one_digit = partial(wording.percent, digits=1)
 
 
 def get_reliability(run: Run) -> dict[str, Any]:
@@ -88,7 +85,9 @@ def _make_assignment_columns(run: Run, rows: dict[float, dict[str, Any]]) -> lis
     )
     columns = []
     for title, name, hint in titles:
-        columns.append(Column(title, level_getter(name), _one_digit, run.name, hint, "fraction"))
+        columns.append(
+            Column(title, level_getter(name), wording.short_percent, run.name, hint, "fraction")
+        )
     return columns
 
 
@@ -199,7 +198,9 @@ def _make_evidence_table(runs: Sequence[Run]) -> Table:
         hint = f"on {check['texts']:,} held-out instances"
         lost = check["lost"]
         columns.append(
-            Column(run.name, lost.get, _one_digit, "points of nDCG@5 lost", hint, "fraction")
+            Column(
+                run.name, lost.get, wording.short_percent, "points of nDCG@5 lost", hint, "fraction"
+            )
         )
         sources |= lost.keys()
     rows = [kind.name for kind in KINDS if kind.name in sources]

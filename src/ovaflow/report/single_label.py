@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -144,7 +143,7 @@ PAIR_COLUMNS = (
     Column(
         "%",
         itemgetter("share"),
-        partial(wording.percent, digits=1),
+        wording.short_percent,
         hint="of the label’s instances",
         unit="fraction",
     ),

@@ -261,7 +261,7 @@ def _format_difference(entry: dict[str, Any]) -> str:
     """Format the difference in points with two standard errors; empty for the chosen candidate."""
     if not entry["error"]:
         return ""
-    return f"{100 * entry['difference']:+.1f} ± {200 * entry['error']:.1f}"
+    return wording.points_with_error(entry["difference"], entry["error"])
 
 
 _COST_COLUMNS_OF_CHOICES = (

@@ -41,14 +41,6 @@ class Cell:
     best: bool = False
     interval: tuple[float, float] | None = None  # of the figure, by the bootstrap
 
-    @property
-    def spread(self) -> str:
-        """Half of the interval in percentage points: ``0.9``; empty without an interval."""
-        if self.interval is None:
-            return ""
-        low, high = self.interval
-        return wording.percent((high - low) / 2, 1)
-
 
 def _no_value(item: Any) -> None:
     """Return None: a column has no samples, or no bounds, of an item."""
@@ -72,6 +64,7 @@ class Column(NamedTuple):
     bounds: Callable[[Any], tuple[float, float] | None] = _no_value
     colour: str = ""  # on a terminal
     smaller_is_better: bool = False
+    spread: Callable[[float], str] = wording.short_percent  # formats half of an interval
 
     @property
     def words(self) -> bool:
@@ -83,6 +76,11 @@ class Column(NamedTuple):
         if self.text is None:
             return value
         return self.text(value)
+
+    def format_spread(self, bounds: tuple[float, float]) -> str:
+        """Format half of an interval, in the unit of the figures."""
+        low, high = bounds
+        return self.spread((high - low) / 2)
 
     @property
     def heading(self) -> str:
@@ -150,7 +148,7 @@ class Table:
         shown = rich.table.Table(
             box=rich.box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0)
         )
-        rows = [_format_for_terminal(row) for row in self.rows]
+        rows = [self._format_for_terminal(row) for row in self.rows]
         columns = [Column(self.corner), *self.columns]
         for number, column in enumerate(columns):
             widest = max((len(row[number]) for row in rows), default=0)
@@ -174,6 +172,15 @@ class Table:
             shown.add_row(*[Text(text) for text in row])
         return shown
 
+    def _format_for_terminal(self, row: Row) -> list[str]:
+        texts = [wording.plain(row.name)]
+        for column, cell in zip(self.columns, row.cells, strict=True):
+            text = cell.text
+            if cell.interval:
+                text = f"{text} ±{column.format_spread(cell.interval)}"
+            texts.append(wording.plain(text))
+        return texts
+
     @property
     def groups(self) -> list[tuple[str, int]]:
         """Headings above columns, with the numbers of their columns; empty without any heading."""
@@ -183,16 +190,6 @@ class Table:
         if any(name for name, _ in spans):
             return spans
         return []
-
-
-def _format_for_terminal(row: Row) -> list[str]:
-    texts = [wording.plain(row.name)]
-    for cell in row.cells:
-        text = cell.text
-        if cell.interval:
-            text = f"{text} ±{cell.spread}"
-        texts.append(wording.plain(text))
-    return texts
 
 
 def _get_full_value(cell: Cell) -> Any:

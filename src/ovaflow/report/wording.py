@@ -3,7 +3,7 @@
 import math
 import unicodedata
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ovaflow.console.progress import format_duration
 
@@ -31,7 +31,29 @@ def percent(fraction: float | None, digits: int = 2) -> str:
     """Format a fraction in percent, without the sign: ``62.62``."""
     if fraction is None or _is_nan(fraction):
         return MISSING
-    return f"{100 * fraction:.{digits}f}"
+    return _drop_sign_of_zero(f"{100 * fraction:.{digits}f}")
+
+
+def short_percent(fraction: float | None) -> str:
+    """Format a fraction in percent with one digit after the point: ``62.6``."""
+    return percent(fraction, 1)
+
+
+def points(difference: float) -> str:
+    """Format a difference of two fractions in percentage points: ``+1.2``, or ``0.0``."""
+    return _drop_sign_of_zero(f"{100 * difference:+.1f}")
+
+
+def points_with_error(difference: float, error: float) -> str:
+    """Format a difference of two fractions with two standard errors: ``+1.2 ± 0.4``."""
+    return f"{points(difference)} ± {short_percent(2 * error)}"
+
+
+def _drop_sign_of_zero(number: str) -> str:
+    """Remove the sign of a number that was rounded to zero."""
+    if number.strip("+-0.") == "":
+        return number.lstrip("+-")
+    return number
 
 
 def decimal(number: float | None) -> str:
@@ -77,8 +99,18 @@ def milliseconds(number: float | None) -> str:
     return f"{decimal(number)} ms"
 
 
-FORMAT_BY_UNIT: dict[str, Callable[[Any], str]] = {"fraction": percent, "labels": decimal}
-"""Function that formats a metric, by the unit of the metric."""
+class MetricFormat(NamedTuple):
+    """Functions that format a metric."""
+
+    full: Callable[[Any], str]
+    short: Callable[[Any], str]  # also of half of its interval
+
+
+FORMAT_BY_UNIT = {
+    "fraction": MetricFormat(percent, short_percent),
+    "labels": MetricFormat(decimal, decimal),
+}
+"""The format of a metric, by its unit."""
 
 
 def plain(text: str, limit: int = 120) -> str:

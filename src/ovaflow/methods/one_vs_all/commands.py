@@ -23,6 +23,7 @@ from ovaflow.initialization.means import compute_means
 from ovaflow.initialization.spanning_tree import LabelTree, compute_label_tree
 from ovaflow.model.merge import merge
 from ovaflow.model.one_vs_all import OneVsAll
+from ovaflow.report import wording
 from ovaflow.settings.train import STORED_THRESHOLD, Propensities, TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.storage.texts import write_json
@@ -148,5 +149,5 @@ def _format_changes(point: Mapping[str, Any]) -> str:
     parts = []
     for name in GUARDED_METRICS:
         change = point["change"][name]
-        parts.append(f"{name} {100 * change['mean']:+.1f} ± {200 * change['error']:.1f}")
+        parts.append(f"{name} {wording.points_with_error(change['mean'], change['error'])}")
     return ", ".join(parts)
