@@ -55,6 +55,22 @@ def test_metrics_are_those_of_the_files(finished, files, tmp_path) -> None:
     assert sum(group["precision"] for group in bins) == pytest.approx(written["P@5"])
 
 
+@pytest.mark.parametrize(
+    "asked", [[], ["output"], ["analysis"], ["labels", "errors"], ["metrics=annif"]]
+)
+def test_only_files_that_were_asked_for_are_written(finished, tmp_path, asked) -> None:
+    before = sorted(finished.path.rglob("*"))
+    options = [f"--{name}={finished[name]}" for name in ("dataset", "model", "training")]
+    names = [name for name in asked if "=" not in name]
+    options += [f"--{name}={tmp_path / name}" for name in names]
+    options += [f"--{name}" for name in asked if "=" in name]
+    said = ovaflow("evaluate", finished["predictions"], *options)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+    assert sorted(finished.path.rglob("*")) == before
+    subject = tmp_path / "output" if "output" in asked else finished["predictions"]
+    assert said.startswith(f"{subject}: P@1/3/5 ")
+
+
 def test_instances_with_a_near_twin_are_also_left_out(files) -> None:
     predictions, dataset, *others = files
     twins = np.arange(dataset.test.Y.n_rows) % 5 == 0

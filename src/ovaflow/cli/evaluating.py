@@ -101,7 +101,7 @@ def evaluate_command(
     --include or --exclude other labels do not count at all.
 
     PREDICTIONS (predictions.h5) are compared with the labels of the test instances of --dataset;
-    --training and --output are then needed.
+    --training is then needed. Only the files are written that options name.
     """
     if dataset is None:
         of_predictions = {
@@ -119,8 +119,6 @@ def evaluate_command(
         raise click.UsageError("--include and --exclude go with a FILE")
     if training is None:
         raise click.UsageError("--dataset needs --training")
-    if output is None:
-        raise click.UsageError("--dataset needs --output")
     if len(models) > 1:
         raise click.UsageError("--dataset goes with one --model")
     inputs = _Inputs(data, dataset, models[0], training)
@@ -138,9 +136,9 @@ class _Inputs(NamedTuple):
 
 
 class _Outputs(NamedTuple):
-    """Files that are written about predictions."""
+    """Files that are written about predictions; None for those that nobody asked for."""
 
-    metrics: Path
+    metrics: Path | None
     analysis: Path | None
     errors: Path | None
     labels: Path | None
@@ -158,7 +156,8 @@ def _evaluate_predictions(
     metrics = evaluate(measured, predictions, dataset, model, training)
     metrics |= settings.model_dump()
     metrics |= count_test_texts(dataset, Predictor(model))
-    write_json(outputs.metrics, "metrics", metrics, described=model.checksum)
+    if outputs.metrics:
+        write_json(outputs.metrics, "metrics", metrics, described=model.checksum)
     if outputs.analysis:
         analysis = {"model": model.checksum} | analyse(measured.order, dataset.counts)
         write_json(outputs.analysis, "analysis", analysis)
@@ -174,7 +173,7 @@ def _evaluate_predictions(
         figures.append(f"accuracy {100 * metrics['accuracy']:.1f}")
     if "dev" in metrics:
         figures.append(f"dev {format_at_cutoffs(metrics['dev'], 'P')}")
-    click.echo(f"{outputs.metrics}: {', '.join(figures)}")
+    click.echo(f"{outputs.metrics or inputs.predictions}: {', '.join(figures)}")
     if table:
         for name, value in compute_annif_metrics(measured.order).items():
             figure = str(value) if isinstance(value, int) else f"{value:.4f}"
