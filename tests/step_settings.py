@@ -7,8 +7,7 @@ import click
 
 from ovaflow.cli import group
 from ovaflow.cli.options import step_options
-from ovaflow.registry import ONE_VS_ALL, import_reference
-from ovaflow.settings.inputs import find_reads
+from ovaflow.registry import ONE_VS_ALL, find_reads, import_reference
 
 REQUIRED = {"prepare": {"format": "csv"}, "choose-features": {"format": "csv"}}
 

@@ -23,10 +23,10 @@ from ovaflow.methods.rembrandt.settings import Rembrandt
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.question import Question
 from ovaflow.registry import all_steps
-from ovaflow.settings.configuration import Config, RunMethod
+from ovaflow.settings.configuration import Config, RunMethod, make_json_schema
 from ovaflow.settings.predict import Predict, Report
 from ovaflow.settings.prepare import AutoCandidates, Comparison, Prepare
-from ovaflow.settings.schema import describe_legal_values, find_schema, json_schema
+from ovaflow.settings.schema import describe_legal_values, find_schema
 from ovaflow.settings.section import setting_info
 from ovaflow.settings.source import Source
 from ovaflow.settings.train import Evaluate, Train
@@ -348,7 +348,7 @@ def flat_schema() -> str:
     """Make the schema of a config without references, for the table in Snakemake's workflow
     catalogue.
     """
-    schema = json.loads(json_schema())
+    schema = json.loads(make_json_schema())
     definitions = schema.pop("$defs")
     return "# written by docs/make/reference.py; edit the code instead\n" + yaml.safe_dump(
         _flatten_schema(schema, definitions), sort_keys=False, allow_unicode=True, width=120
@@ -376,6 +376,7 @@ PAGES = {
     "config.md": config_page,
     "commands.md": commands_page,
     "metrics.md": metrics_page,
+    "../../workflow/schemas/config.schema.json": make_json_schema,
     "../../workflow/schemas/config.schema.yaml": flat_schema,
 }
 

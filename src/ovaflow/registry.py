@@ -10,7 +10,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from ovaflow.console.errors import InputError
-from ovaflow.steps import STEPS, Step
+from ovaflow.steps import STEPS, Step, StepSettings
 
 METHOD_ENTRY_POINTS = "ovaflow.methods"
 """Group of the entry points of methods: each names a class, see
@@ -101,3 +101,12 @@ def all_steps() -> dict[str, Step]:
     for name in method_names():
         steps |= find_method(name).steps
     return steps | STEPS
+
+
+def find_reads(step: str, method: str = ONE_VS_ALL) -> StepSettings:
+    """Return the settings that a step reads, with the names of all fields, which may be none."""
+    reads = all_steps()[step].settings or find_method(method).reads(step)
+    if not reads:
+        reads = StepSettings("ovaflow.settings.section:Section", ())
+    fields = reads.fields or tuple(import_reference(reads.model).model_fields)
+    return reads._replace(fields=tuple(name for name in fields if name not in reads.without))

@@ -101,7 +101,7 @@ STEPS = {
         revision=3,
     ),
     "choose-features": Step(
-        "cli.data",
+        "cli.choosing",
         "Choose features of texts on held-out instances.",
         StepSettings(
             "ovaflow.settings.prepare:ChooseFeatures",
@@ -113,7 +113,7 @@ STEPS = {
         revision=3,
     ),
     "choose-c": Step(
-        "cli.data",
+        "cli.choosing",
         "Choose C on held-out instances.",
         StepSettings(
             "ovaflow.settings.train:ChooseC",

@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from step_settings import REQUIRED, parse_options, validate_config
 
-from ovaflow.registry import ONE_VS_ALL, all_steps, find_method, import_reference, method_names
-from ovaflow.settings.inputs import find_reads
+from ovaflow.registry import (
+    ONE_VS_ALL,
+    all_steps,
+    find_method,
+    find_reads,
+    import_reference,
+    method_names,
+)
 from ovaflow.settings.schema import explain_error
 
 

@@ -1,6 +1,6 @@
-"""Commands that make datasets, or choose settings on held-out training instances."""
+"""Commands that download files and make datasets."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ import numpy as np
 
 from ovaflow.cli.options import (
     DATASET_ARGUMENT,
-    THREADS_OPTION,
     file_option,
     number_option,
     output_option,
@@ -27,14 +26,12 @@ from ovaflow.labels.label_map import UNKNOWN_SUBJECTS, require_another_file, wri
 from ovaflow.reading.summary import ReadingSummary, describe_weights
 from ovaflow.records.drawing import is_far_from_share
 from ovaflow.records.source import SourceFiles
-from ovaflow.report import wording
-from ovaflow.settings.prepare import ChooseFeatures, PrepareSource
+from ovaflow.settings.prepare import PrepareSource
 from ovaflow.settings.section import as_list
 from ovaflow.settings.source import holds_texts
-from ovaflow.settings.train import ChooseC, Train
+from ovaflow.settings.train import Train
 from ovaflow.storage.texts import write_json
 from ovaflow.storage.writing import explain_write_errors, write_csv
-from ovaflow.tuning import cost, features
 
 
 @click.command("download")
@@ -96,7 +93,7 @@ def write_dataset_sizes(path: Path | None, train: Split, parameters: Mapping[str
         write_sizes(path, Shape(X.n_rows, X.n_columns, Y.n_columns, len(Y.indices)), names)
 
 
-def _open_source(settings: PrepareSource, files: dict[str, Any]) -> SourceFiles:
+def open_source(settings: PrepareSource, files: dict[str, Any]) -> SourceFiles:
     """Return the source of a dataset; refuse options that do not go together."""
     if settings.format != "builtin" and files["train"] is None:
         raise click.UsageError(f"--format={settings.format} needs --train")
@@ -132,7 +129,7 @@ def prepare_command(
     **files: Any,
 ) -> None:
     """Turn a dataset's source into dataset.h5."""
-    source = _open_source(settings, files)
+    source = open_source(settings, files)
     unknown_path = output.with_name(UNKNOWN_SUBJECTS)
     require_another_file(settings.label_map, unknown_path)
     summary = ReadingSummary({})
@@ -227,68 +224,3 @@ def hold_out_command(
         click.echo(
             f"remark: not about {round(fraction * n):,}: {explain_kept_together(opened.parameters)}"
         )
-
-
-@click.command("choose-features")
-@step_options("choose-features")
-@source_files_option("--train", "Training instances")
-@source_files_option(
-    "--test", "Test instances, which are not read (without them a share of the others is set aside)"
-)
-@source_files_option("--dev", "Validation instances, which are not read")
-@source_files_option("--extra", "Further training instances, which are not read")
-@LABELS_OPTION
-@VOCABULARY_OPTION
-@THREADS_OPTION
-@output_option("JSON file to write, for ovaflow prepare --features=auto.")
-def choose_features_command(
-    settings: ChooseFeatures, threads: int, output: Path, **files: Any
-) -> None:
-    """Compare blocks of text features on held-out training instances."""
-    choice = features.choose_features(_open_source(settings, files), settings, threads)
-    write_json(output, features.FEATURES_KIND, choice)
-    _print_choice(choice)
-
-
-@click.command("choose-c")
-@DATASET_ARGUMENT
-@step_options("choose-c")
-@THREADS_OPTION
-@output_option("JSON file to write, for --C=auto of the commands that train.")
-def choose_c_command(dataset: Path, settings: ChooseC, threads: int, output: Path) -> None:
-    """Compare values of C on held-out training instances of DATASET (dataset.h5)."""
-    choice = cost.choose_C(open_dataset(dataset), settings, settings, threads)
-    write_json(output, cost.COST_KIND, choice)
-    _print_choice(choice)
-
-
-def _print_choice(choice: Mapping[str, Any]) -> None:
-    """Print the compared values of a setting, and the chosen one."""
-    _print_trials(choice["candidates"], choice["metric"])
-    if "check" in choice:
-        click.echo("checked with all training instances:")
-        _print_trials(choice["check"], choice["metric"])
-    # the last line is what a run shows of the log
-    click.echo(f"{choice['chosen']}  chosen, {_describe_gain(choice)}")
-
-
-def _print_trials(entries: Iterable[Mapping[str, Any]], metric: str) -> None:
-    """Print how each value performs on held-out instances."""
-    for each in entries:
-        difference = wording.points_with_error(each["difference"], each["error"])
-        metrics = each["metrics"]
-        quality = f"{metric} {100 * metrics[metric]:.1f} ({difference})"
-        quality += f", P@1 {100 * metrics['P@1']:.1f}"
-        amounts = f"{each['held_out']:,} instances, {each['seconds']:.0f} s"
-        click.echo(f"{each['candidate']}: {quality} on {amounts}")
-
-
-def _describe_gain(choice: Mapping[str, Any]) -> str:
-    """Describe the gain of a choice over the default."""
-    default = choice["default"]
-    if choice["chosen"] == default:
-        return "the default: no other is surely better"
-    entries = choice.get("check", choice["candidates"])
-    [entry] = [each for each in entries if each["candidate"] == default]
-    gain = wording.points_with_error(-entry["difference"], entry["error"])
-    return f"{choice['metric']} {gain} to the default, {default}"

@@ -31,7 +31,7 @@ from ovaflow.evaluation.labelled_file import (
     summarize_figures,
 )
 from ovaflow.evaluation.measured import describe_predicted_labels
-from ovaflow.evaluation.metric import CUTOFFS
+from ovaflow.evaluation.metric import format_at_cutoffs
 from ovaflow.evaluation.metrics import evaluate, measure
 from ovaflow.evaluation.model_comparison import (
     Figures,
@@ -256,10 +256,3 @@ def _make_entries(
         if first is None:
             first = figures
     return entries
-
-
-def format_at_cutoffs(metrics: Mapping[str, float], name: str) -> str:
-    """Format a metric in percent at all cut-offs that it has: ``P@1/3/5 82.5/69.6/55.5``."""
-    cutoffs = [k for k in CUTOFFS if f"{name}@{k}" in metrics]
-    values = "/".join(f"{100 * metrics[f'{name}@{k}']:.1f}" for k in cutoffs)
-    return f"{name}@{'/'.join(str(k) for k in cutoffs)} {values}"

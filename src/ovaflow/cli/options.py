@@ -9,8 +9,7 @@ import click
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticUndefined
 
-from ovaflow.registry import ONE_VS_ALL, import_reference
-from ovaflow.settings.inputs import find_reads
+from ovaflow.registry import ONE_VS_ALL, find_reads, import_reference
 from ovaflow.settings.schema import explain_error, explain_value, find_schema
 from ovaflow.settings.section import Section, setting_info
 from ovaflow.settings.source import ReadTexts

@@ -40,7 +40,7 @@ def read_vectors(source: SourceFiles, labels: Labels, role: str) -> Split:
     )
 
 
-def stack_vectors(vectors: list[np.ndarray], path: str) -> scipy.sparse.csr_array:
+def stack_vectors(vectors: list[np.ndarray], path: str) -> "scipy.sparse.csr_array":
     """Stack vectors as the rows of a matrix."""
     lengths = {len(vector) for vector in vectors}
     if len(lengths) > 1:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from ovaflow.evaluation.metric import is_metric
 from ovaflow.evaluation.resampling import CONFIDENCE
@@ -35,7 +35,7 @@ def summarize_folds(values: list[float]) -> dict[str, Any]:
     """
     mean = float(np.mean(values))
     deviation = float(np.std(values, ddof=1))
-    t = float(stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2))
+    t = float(scipy.special.stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2))
     half = t * deviation / len(values) ** 0.5
     return {
         "mean": mean,

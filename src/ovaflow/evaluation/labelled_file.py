@@ -382,7 +382,7 @@ def compute_annif_metrics(ranked: ranking.Ranked) -> dict[str, float]:
 
 
 def compute_averages(
-    true: scipy.sparse.csr_array, assigned: scipy.sparse.csr_array, average: str | None
+    true: "scipy.sparse.csr_array", assigned: "scipy.sparse.csr_array", average: str | None
 ) -> tuple[Any, Any, Any]:
     """Compute precision, recall and F1 by an average of scikit-learn; None: of each label."""
     # loading scikit-learn takes a second

@@ -4,7 +4,7 @@ Each metric is one entry of a list, from which files, tables and pages follow.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -361,3 +361,10 @@ def list_labelled_file_metrics(ranked: Ranked) -> list[NamedMetric]:
         if is_shown and metric.per_instance is not None and not metric.by_propensity:
             shown.append(named)
     return shown
+
+
+def format_at_cutoffs(metrics: Mapping[str, float], name: str) -> str:
+    """Format a metric in percent at all cut-offs that it has: ``P@1/3/5 82.5/69.6/55.5``."""
+    cutoffs = [k for k in CUTOFFS if f"{name}@{k}" in metrics]
+    values = "/".join(f"{100 * metrics[f'{name}@{k}']:.1f}" for k in cutoffs)
+    return f"{name}@{'/'.join(str(k) for k in cutoffs)} {values}"

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
-import scipy.sparse
+import scipy
 
 from ovaflow.model.ranked_labels import compute_dcg, compute_discounts, compute_ideal_dcg, find_hits
 from ovaflow.sparse.csr import CSR, select_rows
@@ -217,7 +217,7 @@ def precision_of_hits(hits: np.ndarray, k: int) -> float:
     return ratio(hits[:, :k].sum(), len(hits) * k)
 
 
-def make_indicator_matrix(ids: np.ndarray, Y: CSR) -> scipy.sparse.csr_array:
+def make_indicator_matrix(ids: np.ndarray, Y: CSR) -> "scipy.sparse.csr_array":
     """Make the indicator matrix of predictions (n, K), of the shape of Y: bool (n, l)."""
     assigned = ids >= 0
     indptr = np.concatenate([[0], np.cumsum(assigned.sum(axis=1))])

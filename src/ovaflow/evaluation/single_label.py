@@ -1,7 +1,7 @@
 """Metrics where an instance has one label: accuracy, confusion, separation of two classes."""
 
 import numpy as np
-import scipy.sparse
+import scipy
 
 from ovaflow.dataset.dataset import Dataset
 from ovaflow.evaluation.measured import EvaluatedPredictions
@@ -74,7 +74,7 @@ def _compute_two_class_metrics(
     }
 
 
-def compute_confusion_matrix(ranked: Ranked) -> scipy.sparse.csr_array:
+def compute_confusion_matrix(ranked: Ranked) -> "scipy.sparse.csr_array":
     """Count how often each label is predicted first for instances of each label.
 
     Returns int64 (l, l), true by predicted labels.

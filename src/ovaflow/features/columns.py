@@ -87,7 +87,7 @@ class NumberColumn:
             names.append(self.name + _MISSING_SUFFIX)
         return names
 
-    def transform(self, values: Sequence[float]) -> scipy.sparse.csr_array:
+    def transform(self, values: Sequence[float]) -> "scipy.sparse.csr_array":
         """Compute the features of some values: float64 (n, 1 or 2)."""
         numbers = np.array(values, np.float64)
         is_missing = np.isnan(numbers)
@@ -169,7 +169,7 @@ class CategoryColumn:
     def _numbers(self) -> dict[str, int]:
         return {category: number for number, category in enumerate(self.categories)}
 
-    def transform(self, values: Sequence[str]) -> scipy.sparse.csr_array:
+    def transform(self, values: Sequence[str]) -> "scipy.sparse.csr_array":
         """Compute the features of some values: ones, (n, number of features)."""
         numbers = np.array([self._numbers.get(value, -1) for value in values], np.int64)
         rows = np.flatnonzero(numbers >= 0)

@@ -82,7 +82,7 @@ class LabelLists:
         product.sort_indices()
         return LabelLists.from_arrays(product.indices + np.int32(lowest), product.indptr)
 
-    def _make_matrix(self, lowest: int, n_columns: int | None = None) -> scipy.sparse.csr_array:
+    def _make_matrix(self, lowest: int, n_columns: int | None = None) -> "scipy.sparse.csr_array":
         """Make the boolean matrix (n, m) of the numbers, less the lowest, of each instance."""
         numbers = self.numbers - np.int32(lowest)
         if n_columns is None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.answer import Answer, AnsweredLabel
@@ -27,7 +27,7 @@ def score_within_one(label: AnsweredLabel) -> np.float32:
     score = np.float32(label.score)
     if label.probability is not None:
         return score
-    return expit(score)
+    return scipy.special.expit(score)
 
 
 class AnnifLines(AnswerFormat):

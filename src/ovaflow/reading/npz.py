@@ -143,7 +143,7 @@ def _convert_matrix(matrix: Any, path: StrPath, max_columns: int) -> CSR:
     return _canonicalize(matrix)
 
 
-def _make_sparse(array: np.ndarray) -> scipy.sparse.csr_array:
+def _make_sparse(array: np.ndarray) -> "scipy.sparse.csr_array":
     """Make a dense array sparse by blocks of rows.
 
     SciPy would take several times its memory for all rows at once.

@@ -163,7 +163,7 @@ class _Stratification:
 
     def __init__(
         self,
-        labels: scipy.sparse.csr_array,
+        labels: "scipy.sparse.csr_array",
         sizes: np.ndarray,
         places: np.ndarray,
         n_wanted: int,
@@ -202,7 +202,7 @@ class _Stratification:
 
 
 def hold_out_stratified(
-    groups: np.ndarray, Y: scipy.sparse.csr_array, fraction: float, seed: int
+    groups: np.ndarray, Y: "scipy.sparse.csr_array", fraction: float, seed: int
 ) -> tuple[np.ndarray, int, int]:
     """Hold out records so that rare labels are on both sides.
 

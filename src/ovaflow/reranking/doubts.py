@@ -226,7 +226,7 @@ class _LabelledTexts:
             lifts=np.full(len(texts), np.nan),
         )
 
-    def _count_neighbours(self) -> scipy.sparse.csr_array:
+    def _count_neighbours(self) -> "scipy.sparse.csr_array":
         """Count the nearest training texts of each text that have each label: (n, l)."""
         similar = self.evidence.get(SimilarTexts)
         nearest, cosines = self.candidates.texts.lookups[similar.name]
@@ -287,7 +287,7 @@ def _list_labels(texts: np.ndarray, labels: np.ndarray, n: int) -> np.ndarray:
 
 
 def _look_up_entries(
-    matrix: scipy.sparse.csr_array, rows: np.ndarray, columns: np.ndarray
+    matrix: "scipy.sparse.csr_array", rows: np.ndarray, columns: np.ndarray
 ) -> np.ndarray:
     """Look up the entries of a sparse matrix at some rows and columns (m,)."""
     return matrix[rows[:, None], columns[:, None]].toarray()[:, 0]

@@ -151,7 +151,7 @@ def resolve_config(
     try:
         settings = Config.model_validate(merged)
     except ValidationError as error:
-        raise InputError(explain_error(error, merged), path=path) from None
+        raise InputError(explain_error(error, merged, Config), path=path) from None
     settings = expand_sweeps(settings, path)
     check_chains(settings, path)
     check_sources(settings, path)

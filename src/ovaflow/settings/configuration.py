@@ -1,5 +1,6 @@
 """A whole config file: datasets, runs, and their defaults, of which each method has a section."""
 
+import json
 from functools import cache
 from typing import Any, Literal, Self
 
@@ -8,6 +9,7 @@ from pydantic import ConfigDict, Field, create_model, model_validator
 from ovaflow.registry import ONE_VS_ALL, find_method, import_reference, method_names
 from ovaflow.settings.predict import AUTO_RERANK_SHARE, N_CANDIDATES, Predict, Report, Sweep
 from ovaflow.settings.prepare import Prepare, Tune
+from ovaflow.settings.schema import REPLACED_SECTIONS
 from ovaflow.settings.section import HELD_OUT_PREFIX, Name, Section, setting
 from ovaflow.settings.source import Location, Source
 from ovaflow.settings.train import (
@@ -254,3 +256,18 @@ class Config(_WithMethods):
             raise ValueError(f"runs.{name}: rerank {reason}")
         if any(self.section("evaluate", dataset).folds for dataset in self.datasets):
             raise ValueError(f"runs.{name}: evaluate.folds {reason}")
+
+
+def make_json_schema() -> str:
+    """Make the config file's JSON schema, which editors read from
+    ``workflow/schemas/config.schema.json``.
+    """
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Config.model_json_schema(),
+    }
+    # a user's file need not repeat what the defaults say
+    schema.pop("required", None)
+    for section in REPLACED_SECTIONS:
+        schema["properties"][section]["additionalProperties"] = False
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

@@ -4,21 +4,11 @@ make.
 
 from typing import Any
 
-from ovaflow.registry import ONE_VS_ALL, all_steps, find_method, import_reference, method_names
+from ovaflow.registry import ONE_VS_ALL, find_method, find_reads, import_reference, method_names
 from ovaflow.settings import paths
 from ovaflow.settings.chains import find_earlier_model, find_first_run, group_swept_runs
 from ovaflow.settings.configuration import Config
 from ovaflow.settings.section import HELD_OUT_PREFIX, Section
-from ovaflow.steps import StepSettings
-
-
-def find_reads(step: str, method: str = ONE_VS_ALL) -> StepSettings:
-    """Return the settings that a step reads, with the names of all fields, which may be none."""
-    reads = all_steps()[step].settings or find_method(method).reads(step)
-    if not reads:
-        reads = StepSettings(Section, ())
-    fields = reads.fields or tuple(import_reference(reads.model).model_fields)
-    return reads._replace(fields=tuple(name for name in fields if name not in reads.without))
 
 
 def make_step_settings(

@@ -1,15 +1,15 @@
-"""Legal values of settings, explanations of mistakes, and the JSON schema for editors."""
+"""Legal values of settings, and explanations of mistakes."""
 
 import difflib
 import json
 from datetime import date
+from functools import cache
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from ovaflow.removed import find_replacement
-from ovaflow.settings.configuration import Config
 from ovaflow.settings.spelling import parse_value
 
 REPLACED_SECTIONS = ("datasets", "runs")
@@ -57,9 +57,15 @@ def describe_legal_values(schema: dict) -> str:
     return text
 
 
+@cache
+def _make_schema(model: type[BaseModel]) -> dict:
+    # once for all of its keys: a command looks each of its options up
+    return model.model_json_schema()
+
+
 def find_schema(model: type[BaseModel], keys: list) -> dict:
     """Find the JSON schema of a key of a model, or of an entry of a list there."""
-    root = model.model_json_schema()
+    root = _make_schema(model)
     schema = root
     for key in keys:
         if isinstance(key, int):
@@ -136,7 +142,7 @@ class _LocatedError(NamedTuple):
         return ".".join([str(key) for key in self.keys if not isinstance(key, int)])
 
 
-def explain_error(error: ValidationError, content: dict, model: type[BaseModel] = Config) -> str:
+def explain_error(error: ValidationError, content: dict, model: type[BaseModel]) -> str:
     """Explain pydantic's first complaint in one line: where, what is wrong, and what is legal."""
     where, explanation = _explain_first(error.errors(), content, model)
     return f"{where}: {explanation}" if where else explanation
@@ -278,18 +284,3 @@ def _shorten(value: Any) -> str:
     if len(text) > 60:
         return f"{text[:57]}..."
     return text
-
-
-def json_schema() -> str:
-    """Make the config file's JSON schema, which editors read from
-    ``workflow/schemas/config.schema.json``.
-    """
-    schema = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **Config.model_json_schema(),
-    }
-    # a user's file need not repeat what the defaults say
-    schema.pop("required", None)
-    for section in REPLACED_SECTIONS:
-        schema["properties"][section]["additionalProperties"] = False
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

@@ -46,7 +46,7 @@ class CSR(NamedTuple):
         indptr = self.indptr[low : high + 1] - start
         return CSR(self.data[start:end], indices, indptr, self.n_columns, places)
 
-    def to_scipy(self) -> scipy.sparse.csr_array:
+    def to_scipy(self) -> "scipy.sparse.csr_array":
         """Make the same matrix as a ``scipy.sparse.csr_array``, sharing values and columns."""
         # scikit-learn takes indices of 32 bits only, and SciPy has one type for both
         is_small = len(self.data) <= np.iinfo(np.int32).max

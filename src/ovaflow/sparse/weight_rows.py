@@ -56,7 +56,7 @@ class WeightRows(NamedTuple):
         """``(data, indices, indptr)``, as in a CSR."""
         return self.data, self.indices, self.indptr
 
-    def to_scipy(self) -> scipy.sparse.csr_array:
+    def to_scipy(self) -> "scipy.sparse.csr_array":
         """Make the same weights as a ``scipy.sparse.csr_array``."""
         return decode_weights(self).to_scipy()
 

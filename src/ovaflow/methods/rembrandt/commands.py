@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.evaluating import format_at_cutoffs
 from ovaflow.cli.options import (
     DATASET_ARGUMENT,
     DATASET_OPTION,
@@ -18,6 +17,7 @@ from ovaflow.cli.options import (
 )
 from ovaflow.console.progress import format_duration
 from ovaflow.dataset.dataset import open_dataset
+from ovaflow.evaluation.metric import format_at_cutoffs
 from ovaflow.machine.limits import read_peak_rss
 from ovaflow.methods.rembrandt.decoder import require_one_label
 from ovaflow.methods.rembrandt.description import describe_embedding

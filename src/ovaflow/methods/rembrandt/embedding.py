@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress

@@ -10,7 +10,7 @@ cost O(d s^2) each: more than the sparse products on texts.
 from functools import cached_property
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from ovaflow.methods.rembrandt.panels import Map, make_row_blocks, with_transpose
 from ovaflow.sparse.csr import CSR

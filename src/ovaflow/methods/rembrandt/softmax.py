@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
-import scipy.optimize
+import scipy
 
 from ovaflow.methods.rembrandt.panels import Map, make_row_blocks
 
