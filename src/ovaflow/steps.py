@@ -184,7 +184,7 @@ STEPS = {
         "Fit the second stage, which ranks candidates, on held-out instances.",
         makes=("reranker",),
         rule="fit_reranker",
-        revision=3,
+        revision=4,
     ),
     "evaluate": Step(
         "cli.evaluating",
@@ -220,7 +220,7 @@ STEPS = {
         "Measure the probabilities of the second stage.",
         makes=("reliability",),
         rule="measure_reliability",
-        revision=3,
+        revision=4,
     ),
     "doubts": Step(
         "cli.doubts",

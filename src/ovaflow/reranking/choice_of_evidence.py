@@ -4,14 +4,8 @@ from functools import partial
 
 import numpy as np
 
-from ovaflow.reranking.boosted_trees import BoostedTrees, rank_candidates
-from ovaflow.reranking.cross_fitting import (
-    N_PARTS,
-    CrossFit,
-    compute_ndcg,
-    cross_fit,
-    make_tree_fitter,
-)
+from ovaflow.model.top_k import NO_LABEL
+from ovaflow.reranking.cross_fitting import N_PARTS, CrossFit, cross_fit, make_tree_fitter
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.sparse.csr import evenly_spaced_numbers
 
@@ -60,26 +54,22 @@ def _compute_losses(texts: HeldOutCandidates, threads: int) -> np.ndarray:
 def compute_permutation_importance(crossed: CrossFit) -> dict[str, float]:
     """Compute the permutation importance of each kind of evidence.
 
-    It is the loss of nDCG@5 where the columns of the kind are those of other texts.
+    It is the loss of nDCG@5 where the columns of the kind are those of random other candidates, of
+    any checked text.
     """
-    trees = crossed.trees
-    texts = crossed.first_part
-    ndcg = _mean_ndcg(trees, texts, texts.evidence)
+    texts = crossed.texts
+    rows = texts.rows
+    _, ndcg = crossed.ndcg
     importance = {}
     end = 0
     random = np.random.default_rng(0)
     for kind in texts.kinds:
         start = end
         end = start + len(kind.columns)
-        shuffled = random.permutation(len(texts.evidence))
+        permuted = rows.copy()
+        permuted[:, start:end] = rows[random.permutation(len(rows)), start:end]
         evidence = texts.evidence.copy()
-        evidence[:, :, start:end] = evidence[shuffled, :, start:end]
-        importance[kind.name] = ndcg - _mean_ndcg(trees, texts, evidence)
+        evidence[texts.ids != NO_LABEL] = permuted
+        _, ndcg_permuted = crossed._replace(probabilities=crossed.predict(evidence)).ndcg
+        importance[kind.name] = float(ndcg.mean() - ndcg_permuted.mean())
     return importance
-
-
-def _mean_ndcg(trees: BoostedTrees, texts: HeldOutCandidates, evidence: np.ndarray) -> float:
-    """Compute the mean nDCG@5 of texts, ranked by this evidence."""
-    _, order = rank_candidates(trees, evidence, texts.ids)
-    hits = np.take_along_axis(texts.hits, order, axis=1)
-    return float(compute_ndcg(hits, texts.positives).mean())

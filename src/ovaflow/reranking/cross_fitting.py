@@ -47,12 +47,18 @@ class CrossFit(NamedTuple):
     texts: HeldOutCandidates  # the checked texts
     probabilities: np.ndarray  # float64 (m, k) of their candidates; 0 where there is none
     n_trees: int  # number of trees with the least log loss
-    trees: BoostedTrees  # this number of trees, fitted to all but the first part
+    trees: list[BoostedTrees]  # for each checked part this number, fitted to all other texts
 
-    @property
-    def first_part(self) -> HeldOutCandidates:
-        """The checked texts that :attr:`trees` have not seen."""
-        return self.texts.select(self.places % N_PARTS == 0)
+    def predict(self, evidence: np.ndarray) -> np.ndarray:
+        """Predict the probabilities of the candidates by other evidence (m, k, c): (m, k)."""
+        probabilities = np.zeros(self.texts.ids.shape)
+        parts = self.places % N_PARTS
+        for part, trees in enumerate(self.trees):
+            is_in_part = parts == part
+            probabilities[is_in_part] = trees.probabilities(
+                evidence[is_in_part], self.texts.ids[is_in_part]
+            )
+        return probabilities
 
     @property
     def ranked(self) -> tuple[np.ndarray, np.ndarray]:
@@ -103,12 +109,12 @@ def cross_fit(texts: HeldOutCandidates, fit: TreeFitter, n_checked: int | None =
     if n_checked is None:
         n_checked = count_checked_parts(len(texts.ids))
     places_of_parts = [np.flatnonzero(parts == part) for part in range(n_checked)]
-    fitted = []
+    trees_of_parts = []
     probabilities_of_parts = []
     for part, places in enumerate(places_of_parts):
         others = texts.select(parts != part)
         trees = fit(others.rows, others.row_hits)
-        fitted.append(trees)
+        trees_of_parts.append(trees)
         probabilities_of_parts.append(_predict_in_steps(trees, texts.select(places).rows))
     by_step = np.hstack(probabilities_of_parts)
     places = np.concatenate(places_of_parts)
@@ -118,7 +124,13 @@ def cross_fit(texts: HeldOutCandidates, fit: TreeFitter, n_checked: int | None =
     n_trees = TREE_STEP * (best + 1)
     probabilities = np.zeros(checked.ids.shape)
     probabilities[checked.ids != NO_LABEL] = by_step[best]
-    return CrossFit(places, checked, probabilities, n_trees, fitted[0].select(0, n_trees))
+    return CrossFit(
+        places=places,
+        texts=checked,
+        probabilities=probabilities,
+        n_trees=n_trees,
+        trees=[trees.select(0, n_trees) for trees in trees_of_parts],
+    )
 
 
 def count_checked_parts(n: int) -> int:
