@@ -83,6 +83,7 @@ ARTIFACT_PATHS = {
     "embedded_metrics": "embedded/metrics.json",
     "described": "embedded/embedding.json",
     "folds": "msi/folds.json",
+    "doubts": "msi/doubts.csv",
 }
 """Paths of artifacts that are not NAME.h5."""
 

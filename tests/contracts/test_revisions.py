@@ -6,6 +6,7 @@ does depends on the order of sums. Steps after the solver are tested on weights 
 To record what is missing: OVAFLOW_RECORD=1 pytest tests/contracts/test_revisions.py
 """
 
+import csv
 import json
 import os
 import re
@@ -66,6 +67,10 @@ def read_values(path) -> dict:
         leaves = flatten_json(json.loads(values.pop(".parameters")))
     elif path.suffix == ".json":
         leaves = flatten_json(json.loads(path.read_text(encoding="utf-8")))
+    elif path.suffix == ".csv":
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        leaves = flatten_json(rows)
     else:
         numbers = re.findall(r"[\d.]+", path.read_text().rpartition("#")[0])
         leaves = [("", float(number)) for number in numbers]
@@ -121,6 +126,7 @@ PREPARED = "prepare --format=csv --train={records} --label-separator=| --output=
 FURTHER = [
     "hold-out-fold {dataset} --fold=2 --folds=3 --output={fold}",
     "join-folds {metrics} {metrics} --model={model} --output={folds}",
+    "doubts {held_model} --dataset={dataset} --held-out={held} --output={doubts}",
 ]
 ENTRIES = {
     f"{find_step(command)} {OUTPUT_OPTION.search(command)[1]}": command
@@ -220,6 +226,13 @@ def test_results_are_recorded_for_the_revisions_of_today(recorded) -> None:
             if key not in ENTRIES or entry["revision"] != find_revision(ENTRIES[key]):
                 former.append(f"{place}: {key}")
     assert not former, f"delete these entries of revisions.json, then record: {', '.join(former)}"
+
+
+def test_steps_with_raised_revisions_are_recorded() -> None:
+    raised = {name for name, step in all_steps().items() if step.revision > 1}
+    missing = raised - {find_step(command) for command in ENTRIES.values()}
+    # those train many models by the solver, whose results differ between processors
+    assert missing <= {"choose-c", "choose-features"}
 
 
 def test_a_change_of_one_hundredth_is_found(finished) -> None:
