@@ -9,24 +9,48 @@ import pytest
 from commands import list_label_values, read_answers
 from written_formats import FILE_CONTENTS, RECORDS
 
+from ovaflow.console.errors import InputError
 from ovaflow.reading.formats import FORMATS, guess_format
-from ovaflow.reading.instances import Reading
+from ovaflow.reading.instances import Reading, TextInstance
 from ovaflow.reading.streams import RecordFile
 
+TEXT_FORMATS = [name for name, kind in FORMATS.items() if kind.holds_texts]
+TABLES = [name for name, kind in FORMATS.items() if kind.has_columns and not kind.columns]
+"""Formats whose files name their columns."""
 
-def read_instances(path, kind):
-    columns = FORMATS[kind].columns
-    texts, labels = (columns.get(f"{name}_column", name).split(",") for name in ("text", "labels"))
-    return list(FORMATS[kind].read(RecordFile(path), Reading(texts, labels, separator="|")))
+
+def make_reading(kind, labels_column="labels") -> Reading:
+    """Make the reading of the written records, in the format's own columns if it has some."""
+    columns = {"text_column": "text", "labels_column": labels_column} | FORMATS[kind].columns
+    texts = columns["text_column"].split(",")
+    return Reading(texts, columns["labels_column"].split(","), separator="|")
+
+
+def read_instances(path, kind) -> list[TextInstance]:
+    return list(FORMATS[kind].read(RecordFile(path), make_reading(kind)))
+
+
+def test_the_records_are_written_in_every_format_of_texts() -> None:
+    assert list(FILE_CONTENTS) == TEXT_FORMATS
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
-@pytest.mark.parametrize("kind", [name for name, each in FORMATS.items() if each.holds_texts])
+@pytest.mark.parametrize("kind", TEXT_FORMATS)
 def test_the_same_records_from_each_format(tmp_path, kind, pack) -> None:
     path = tmp_path / "file.data"
     path.write_bytes(pack(FILE_CONTENTS[kind]))
     ours = [(each.id, each.text, list(each.labels)) for each in read_instances(path, kind)]
     assert ours == [(id * FORMATS[kind].has_columns, text, labels) for id, text, labels in RECORDS]
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_shows_its_columns_and_is_refused_without_one(tmp_path, kind) -> None:
+    path = tmp_path / "file.data"
+    path.write_bytes(FILE_CONTENTS[kind])
+    reading = make_reading(kind, labels_column="subjects")
+    with pytest.raises(InputError, match="no column 'subjects', there are 'id', 'text', 'labels'"):
+        list(FORMATS[kind].read(RecordFile(path), reading))
+    assert list(reading.seen["columns"]) == ["id", "text", "labels"]
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -69,14 +93,16 @@ from ovaflow.reading.formats import FORMATS, Format
 
 
 def read(file, reading):
+    record = []
+    first = 1
     with file.lines() as lines:
-        record, first = [], 1
         for number, line in lines:
             if line.strip():
                 record.append(line.strip())
             elif record:
                 yield reading.make_plain_instance(record[0], record[1:], file.name, first)
-                record, first = [], number + 1
+                record = []
+                first = number + 1
         if record:
             yield reading.make_plain_instance(record[0], record[1:], file.name, first)
 
@@ -92,11 +118,11 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_model
 
-def run(*arguments):
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        assert main([*arguments]) == 0, arguments
-    return out.getvalue()
+def run(*words):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        assert main([*words]) == 0, words
+    return output.getvalue()
 
 found = {"config": run("train", "a.stanza.gz", "--print-config")}
 files = ["--train=a.stanza.gz", "--test=b.stanza", "--extra=c.stanza", "--extra-weight=2"]
@@ -114,16 +140,14 @@ print(json.dumps(found))
 def test_a_new_format_is_one_file(tmp_path) -> None:
     """It is known to the config, by its ending, and to all commands that read texts."""
     assert ADDED.count("\n") <= 40
-    animals = "".join(
-        f"{animal} number{i}\n{animal}\npet\n\n" for i in range(9) for animal in ("cat", "dog")
-    )
+    animals = ""
+    for i in range(9):
+        for animal in ("cat", "dog"):
+            animals += f"{animal} number{i}\n{animal}\npet\n\n"
     (tmp_path / "a.stanza.gz").write_bytes(gzip.compress(animals.encode()))
-    for name, content in {
-        "b.stanza": "cat five\ncat\n\n\ndog five\ndog",
-        "c.stanza": "bird\nbird\n",
-        "added.py": ADDED,
-    }.items():
-        (tmp_path / name).write_text(content)
+    (tmp_path / "b.stanza").write_text("cat five\ncat\n\n\ndog five\ndog")
+    (tmp_path / "c.stanza").write_text("bird\nbird\n")
+    (tmp_path / "added.py").write_text(ADDED)
     done = subprocess.run(
         [sys.executable, "-c", COMMANDS], cwd=tmp_path, capture_output=True, text=True
     )
@@ -131,6 +155,7 @@ def test_a_new_format_is_one_file(tmp_path) -> None:
     found = json.loads(done.stdout)
     assert "format: stanzas" in found.pop("config")
     assert found == {"labels": ["bird", "cat", "dog", "pet"], "extra": 1}
-    assert list(map(len, list_label_values(read_answers(tmp_path / "b.jsonl")))) == [1, 1]
+    answers = list_label_values(read_answers(tmp_path / "b.jsonl"))
+    assert [len(labels) for labels in answers] == [1, 1]
     metrics = json.loads((tmp_path / "metrics.json").read_text())["models"][0]["metrics"]
     assert metrics["records"] == 2

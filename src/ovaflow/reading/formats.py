@@ -2,6 +2,22 @@
 
 Settings and the workflow are made from it, so readers are named here, and imported where a file is
 read.
+
+To add a format of texts:
+
+1. Write a module here with a function ``read(file, reading)``, which yields the records of a
+   :class:`~ovaflow.reading.streams.RecordFile`. It passes their contents to a
+   :class:`~ovaflow.reading.instances.Reading`: to ``make_instance`` if records have columns (see
+   :mod:`~ovaflow.reading.parquet`), else to ``make_plain_instance`` (see
+   :mod:`~ovaflow.reading.fasttext`).
+2. Refuse what is wrong by an :class:`~ovaflow.console.errors.InputError` with its line, and a file
+   that lacks a column by :func:`~ovaflow.reading.columns.find_columns`. For the summary that people
+   see, enter the columns of the file into ``reading.seen``.
+3. Enter the format in :data:`FORMATS`.
+4. Write the records of tests/written_formats.py in it, and enter them in its ``FILE_CONTENTS``: the
+   tests that hold for all formats read them.
+5. Describe it in docs/how-to/read-strange-data.md and in the table of docs/prediction.md, and run
+   docs/make/reference.py.
 """
 
 from collections.abc import Callable
@@ -40,7 +56,7 @@ class Format:
     has_separator : bool
         True if ``label_separator`` divides its labels.
     settings : tuple of str
-        Settings that it reads besides those of all texts.
+        Settings that it reads in addition to those of all texts.
     columns : dict
         Defaults of ``text_column`` and ``labels_column``.
     """
@@ -73,7 +89,7 @@ def _import_function(function: str | Callable[..., Any]) -> Callable[..., Any]:
 
 
 _TABLE: dict[str, Any] = {"has_columns": True, "has_separator": True}
-_LINES = ("encoding",)
+_ENCODING = ("encoding",)
 _FEATURES: dict[str, Any] = {"holds_texts": False}
 _MARC: dict[str, Any] = {
     "has_columns": True,
@@ -82,14 +98,14 @@ _MARC: dict[str, Any] = {
 
 FORMATS = {
     "csv": Format("csv_table.read", (".csv",), settings=("encoding", "quotes"), **_TABLE),
-    "jsonl": Format("json_lines.read", (".jsonl", ".ndjson"), settings=_LINES, **_TABLE),
+    "jsonl": Format("json_lines.read", (".jsonl", ".ndjson"), settings=_ENCODING, **_TABLE),
     "parquet": Format("parquet.read", (".parquet",), **_TABLE),
     "xlsx": Format("spreadsheet.read", (".xlsx", ".xlsm"), settings=("sheet",), **_TABLE),
     "ods": Format("spreadsheet.read", (".ods",), settings=("sheet",), **_TABLE),
     "text-tsv": Format(
-        "text_tsv.read", (".tsv",), is_ambiguous=True, has_separator=True, settings=_LINES
+        "text_tsv.read", (".tsv",), is_ambiguous=True, has_separator=True, settings=_ENCODING
     ),
-    "fasttext": Format("fasttext.read", (".ft", ".fasttext"), settings=_LINES),
+    "fasttext": Format("fasttext.read", (".ft", ".fasttext"), settings=_ENCODING),
     "annif": Format("annif.read"),
     "marc": Format("marc.read", (".mrc", ".marc"), **_MARC),
     "marcxml": Format("marc.read_xml", (".xml", ".marcxml"), **_MARC),

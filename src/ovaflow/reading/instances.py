@@ -168,16 +168,23 @@ class Reading:
         Labels must be ids below it; by default they are names.
     first_label : int
         The id of the first label, which becomes 0.
+    quotes, encoding, sheet : str
+        The settings of these names, for the formats that read them.
     remedy : str
         Remedy of an error about a column that is missing.
     streamed : bool
         True if records are answered before the last is read.
+    group_column, time_column, weight_column : str, optional
+        Columns of the record's group, of its time and of its weight.
     parts : bool
         True if ``time_column`` holds train, test or dev.
+    identified : IdentifiedNames
+        Names of the labels that have identifiers.
     counts : Counter
         Gets the numbers of what was left out.
     seen : dict
-        Gets what a reader found: columns, delimiter, encoding, sheet.
+        Gets what a reader found, for the summary: ``columns``, ``delimiter``, ``encoding``,
+        ``sheet``, or how ``labels`` are written; and ``separated``, true if a separator was used.
     """
 
     texts: list[str]
