@@ -170,23 +170,23 @@ def forest_scores(trees, x, n_labels) -> np.ndarray:
     return total / len(trees)
 
 
-def count_missed_labels(ids, probabilities, Y, amounts) -> dict[str, int]:
-    """Count true labels by the reason why they are missed, one label after another.
+def count_outcomes(ids, Y, amounts) -> dict[str, int]:
+    """Count true labels that are found, and missed by reason, one label after another.
 
     Y is dense; ids are by descending probability, of which ``amounts`` are predicted.
     """
-    counts = {"true": 0, "found": 0, "below the cut": 0, "ranked too low": 0, "no candidates": 0}
+    counts = {"true": 0, "found": 0, "unfitting": 0, "ranked_low": 0, "no_candidates": 0}
     for row, amount, y in zip(ids.tolist(), amounts, Y, strict=True):
         for label in y.nonzero()[0].tolist():
             counts["true"] += 1
             if label not in row:
-                counts["no candidates"] += 1
+                counts["no_candidates"] += 1
             elif row.index(label) < amount:
                 counts["found"] += 1
             elif row.index(label) < 5:
-                counts["below the cut"] += 1
+                counts["unfitting"] += 1
             else:
-                counts["ranked too low"] += 1
+                counts["ranked_low"] += 1
     return counts
 
 

@@ -8,7 +8,7 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from ovaflow.dataset.dataset import compute_inverse_propensity
 from ovaflow.evaluation.analysis import (
-    count_missed_labels,
+    count_outcomes,
     find_confused_labels,
     group_by_frequency,
     tabulate_labels,
@@ -119,19 +119,17 @@ def test_reasons_of_missed_labels_against_one_label_at_a_time() -> None:
     order = np.argsort(-probabilities, kind="stable")
     ids, probabilities = (np.take_along_axis(each, order, axis=1) for each in (ids, probabilities))
     ranking = Ranking(ids, probabilities, ids, probabilities)
-    ours = count_missed_labels(
+    ours = count_outcomes(
         EvaluatedPredictions.from_predictions(SimpleNamespace(ids=ids, ranking=ranking), Y)
     )
-    theirs = naive.count_missed_labels(
-        ids, probabilities, dense, count_fitting_labels(probabilities)
-    )
-    assert {name: ours[name] for name in theirs} == theirs
-    assert (
-        sum(ours[name] for name in ("found", "below the cut", "ranked too low", "no candidates"))
-        == ours["true"]
-    )
-    inside = np.array([[label in row[:10] for label in range(12)] for row in ids])
-    assert ours["listed"][10] == (inside & (dense > 0)).sum()
-    assert [each["missed"] for each in ours["missed"]] == sorted(
-        (each["missed"] for each in ours["missed"]), reverse=True
-    )
+    amounts = count_fitting_labels(probabilities)
+    theirs = naive.count_outcomes(ids, dense, amounts)
+    counts = ours._asdict()
+    assert {name: counts[name] for name in theirs} == theirs
+    missed = ours.unfitting + ours.ranked_low + ours.no_candidates
+    assert ours.found + missed == ours.true
+    assert ours.suggested == np.minimum(amounts, (ids >= 0).sum(axis=1)).sum()
+    first_ten = np.array([[label in row[:10] for label in range(12)] for row in ids])
+    assert ours.in_first_ten == (first_ten & (dense > 0)).sum()
+    missed_counts = [label.missed for label in ours.most_missed]
+    assert missed_counts == sorted(missed_counts, reverse=True)

@@ -17,6 +17,7 @@ from records import write_records
 from ovaflow.cli import group
 from ovaflow.cli.predict import open_predictor
 from ovaflow.dataset.dataset import Dataset, open_dataset
+from ovaflow.evaluation.analysis import MissedLabel
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.question import Question
 from ovaflow.report import advice
@@ -173,8 +174,9 @@ def test_longer_lists_and_less_probable_labels_find_what_is_promised(finished, r
     listed = 0
     for row, ids in enumerate(ranking.ids):
         listed += true[row, ids[:10]][ids[:10] >= 0].sum()
-    counts = results.best.read(advice.read_misses)
-    assert counts["listed"][10] / counts["true"] == pytest.approx(listed / true.sum())
+    outcomes = results.best.read(advice.read_outcomes)
+    assert outcomes.in_first_ten == listed
+    assert outcomes.true == true.sum()
     predictor = open_predictor(finished["model"])
     question = Question(min_probability=advice.LIKELY_PROBABILITY, top_k=50)
     suggested = 0
@@ -184,7 +186,7 @@ def test_longer_lists_and_less_probable_labels_find_what_is_promised(finished, r
         names = {label.name for label in answer.labels}
         suggested += len(names)
         found += len(names & {dataset.label_name(label) for label in row.nonzero()[0]})
-    assert counts["likely"] == {"labels": suggested, "true": found}
+    assert (outcomes.likely, outcomes.likely_true) == (suggested, found)
 
 
 @pytest.mark.parametrize(("best", "further"), [(0, [0.25, 0.5]), (1, None), (2, [8.0, 16.0])])
@@ -227,9 +229,14 @@ def test_a_model_that_would_be_much_smaller_at_hardly_a_loss(mean, loss, worst) 
 
 
 def test_labels_that_are_missed_though_candidates_and_where(finished, results) -> None:
-    missed = [{"name": open_dataset(finished["dataset"]).label_name(0), "missed": 3, "true": 4}]
-    read = {advice.read_misses: {"true": 10, "found": 7, "missed": missed}}.get
-    best = SimpleNamespace(folder=results.best.folder, read=read)
+    most_missed = [MissedLabel(label=0, missed=3, true=4)]
+    outcomes = results.best.read(advice.read_outcomes)
+    outcomes = outcomes._replace(true=10, most_missed=most_missed)
+    best = SimpleNamespace(
+        folder=results.best.folder,
+        dataset=open_dataset(finished["dataset"]),
+        read={advice.read_outcomes: outcomes}.get,
+    )
     found = advice.advise_on_missed_labels(SimpleNamespace(best=best))
     assert found.share == 0.3
     _, command, *words = shlex.split(found.remedy)

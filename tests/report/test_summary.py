@@ -2,17 +2,21 @@
 
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from finished_run import RunFolder
 
 from ovaflow.dataset.dataset import open_dataset
+from ovaflow.evaluation.measured import EvaluatedPredictions
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import run_settings, summary
 from ovaflow.report.gather import DatasetResults, gather_results
 from ovaflow.report.tables import find_as_good_as_best, find_surely_best
 from ovaflow.reranking.answer_length import count_fitting_labels
+from ovaflow.reranking.reranked_model import Ranking
+from ovaflow.sparse.csr import from_scipy
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +30,35 @@ def test_sentences_and_texts_are_those_of_the_best_run(results) -> None:
     content = summary.show_summary("tiny", results)
     text = " ".join(content["sentences"])
     assert f"Of 100 texts, {100 * results.best.metrics['P@1']:.0f} get a right first label." in text
-    assert f"{100 * results.best.metrics['P-fit']:.0f} of 100 of these are right" in text
     assert results.examples["texts"][0].predicted[0].value <= 1
     assert content["compared"] == {"metric": "nDCG@5", "as_good": [], "all": False}
+
+
+def test_shares_of_labels_are_those_of_all_labels_not_means_over_texts() -> None:
+    # one text with one label, which is right, and one with four labels, which are all wrong
+    ids = np.array([[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]], np.int32)
+    probabilities = np.array([[1, 0, 0, 0, 0], [0.5, 0.5, 0.5, 0.5, 0]], np.float32)
+    true = np.zeros((2, 10))
+    true[0, 0] = 1
+    true[1, 1:4] = 1
+    predictions = SimpleNamespace(ids=ids, ranking=Ranking(ids, probabilities, ids, probabilities))
+    measured = EvaluatedPredictions.from_predictions(predictions, from_scipy(true), np.ones(10))
+    best = SimpleNamespace(
+        reranked=True,
+        has_test_labels=True,
+        measured=measured,
+        metrics=measured.metrics(),
+        read=lambda reader: reader(best),
+    )
+    # people assigned six more labels, which no model knows
+    results = SimpleNamespace(
+        best=best, card=SimpleNamespace(noun="texts"), assigned_labels=SimpleNamespace(labels=10)
+    )
+    text = " ".join(summary.describe_quality(results))
+    assert text == (
+        "Of 100 texts, 50 get a right first label. It suggests 2.50 labels on average: of 100 of "
+        "these 20 are right, and of 100 labels that people assigned 10 are among them."
+    )
 
 
 def test_answers_that_can_go_without_a_person_against_the_predictions(finished, results) -> None:
@@ -46,7 +76,9 @@ def test_answers_that_can_go_without_a_person_against_the_predictions(finished, 
     text = " ".join(summary.show_summary("tiny", results)["sentences"])
     sure_of_100 = f"{100 * sure / len(Y):.0f}"
     assert f"{sure_of_100} of 100 answers are sure enough to go without a person" in text
-    assert f"of 100 of their labels {100 * right / labels:.0f} are right" in text
+    # a share below 1 is not rounded to 100 of 100
+    assert 0.99 < right / labels < 1
+    assert "of 100 of their labels more than 99 are right" in text
 
 
 def test_best_and_as_good() -> None:

@@ -1,7 +1,7 @@
 """Quality of a run by label and by group of labels, and reasons of missed labels."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -170,47 +170,73 @@ def analyse(ranked: Ranked, counts: np.ndarray) -> dict[str, Any]:
     }
 
 
-def count_missed_labels(measured: EvaluatedPredictions) -> dict[str, Any]:
-    """Count the true labels of test instances that a second stage found, and missed, by reason.
+class MissedLabel(NamedTuple):
+    """A label that is missed in some test instances though it is a candidate."""
 
-    Candidates are its labels by falling probability: a missed label is none of them, or ranked
-    after the first five, or among these and below the cut between labels that fit and others.
-    ``listed`` are the numbers of true labels among the first five and ten; ``likely`` counts labels
-    with a probability of at least :data:`LIKELY_PROBABILITY`, and the true ones among them.
+    label: int
+    missed: int  # instances in which it is missed
+    true: int  # instances that have it
+
+
+class LabelOutcomes(NamedTuple):
+    """Numbers of (test instance, label) pairs by what a second stage makes of them.
+
+    A true label that is not found is no candidate, or ranked after the first five, or among these
+    but not among the labels that fit.
     """
+
+    true: int
+    suggested: int  # labels that fit, right or wrong
+    found: int  # true labels among these
+    unfitting: int  # true labels among the first five that do not fit
+    ranked_low: int  # true labels that are candidates after the fifth and do not fit
+    no_candidates: int  # true labels that are no candidates
+    in_first_five: int  # true labels among the first five
+    in_first_ten: int
+    likely: int  # labels with a probability of at least LIKELY_PROBABILITY
+    likely_true: int  # true labels among these
+    most_missed: list[MissedLabel]  # candidates that are missed in the most instances
+
+    @property
+    def found_share(self) -> float:
+        """Share of the true labels that are found."""
+        return ratio(self.found, self.true)
+
+
+def count_outcomes(measured: EvaluatedPredictions) -> LabelOutcomes:
+    """Count the labels that a second stage suggests, finds, and misses by reason."""
     candidates = measured.candidates
     hits = measured.hits
     fits = measured.predicted
     n_true = len(candidates.Y.indices)
-    first = candidates.first(FIRST_LABELS)
+    first_five = candidates.first(FIRST_LABELS)
+    first_ten = candidates.first(2 * FIRST_LABELS)
     is_likely = (candidates.ids != NO_LABEL) & (measured.values >= LIKELY_PROBABILITY)
-    listed = {}
-    for k in (FIRST_LABELS, 2 * FIRST_LABELS):
-        listed[k] = int(hits[:, :k].sum())
-    return {
-        "true": n_true,
-        "found": int((hits & fits).sum()),
-        "below the cut": int((hits & ~fits & first).sum()),
-        "ranked too low": int((hits & ~fits & ~first).sum()),
-        "no candidates": n_true - int(hits.sum()),
-        "listed": listed,
-        "likely": {"labels": int(is_likely.sum()), "true": int((hits & is_likely).sum())},
-        "missed": _list_missed_candidates(candidates, hits & ~fits),
-    }
+    return LabelOutcomes(
+        true=n_true,
+        suggested=int(fits.sum()),
+        found=int((hits & fits).sum()),
+        unfitting=int((hits & ~fits & first_five).sum()),
+        ranked_low=int((hits & ~fits & ~first_five).sum()),
+        no_candidates=n_true - int(hits.sum()),
+        in_first_five=int((hits & first_five).sum()),
+        in_first_ten=int((hits & first_ten).sum()),
+        likely=int(is_likely.sum()),
+        likely_true=int((hits & is_likely).sum()),
+        most_missed=_list_missed_candidates(candidates, hits & ~fits),
+    )
 
 
-def _list_missed_candidates(candidates: Ranked, missed: np.ndarray) -> list[dict[str, int]]:
+def _list_missed_candidates(candidates: Ranked, missed: np.ndarray) -> list[MissedLabel]:
     """List the labels that are missed in the most instances though they are candidates.
 
     ``missed`` marks the missed candidates: bool (n, K).
     """
     counts = candidates.count_labels(missed)
     order = np.argsort(-counts.predicted, kind="stable")[:MAX_MISSED_LABELS]
-    entries = []
+    most_missed = []
     for label in order:
         n_missed = int(counts.predicted[label])
         if n_missed:
-            entries.append(
-                {"label": int(label), "missed": n_missed, "true": int(counts.true[label])}
-            )
-    return entries
+            most_missed.append(MissedLabel(int(label), n_missed, int(counts.true[label])))
+    return most_missed

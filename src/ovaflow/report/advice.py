@@ -6,15 +6,15 @@ import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ovaflow.dataset.remarks import are_twins_notable
-from ovaflow.evaluation.analysis import LIKELY_PROBABILITY, count_missed_labels
+from ovaflow.evaluation.analysis import LIKELY_PROBABILITY
 from ovaflow.report import doubts, wording
+from ovaflow.report.second_stage import read_outcomes
 from ovaflow.report.section import ReportSection
 from ovaflow.results.best_run import choose_comparison_metric
 
 if TYPE_CHECKING:
     from ovaflow.report.gather import DatasetResults
     from ovaflow.report.sweeps import SweptRuns
-    from ovaflow.results.run import Run
 
 MAX_REMARKS = 5
 """Remarks that are shown, those with the largest share first."""
@@ -46,16 +46,6 @@ class Advice(NamedTuple):
     finding: str
     remedy: str  # a setting in the syntax of a config file, or a command; shown whole
     effect: str  # of the remedy
-
-
-def read_misses(run: Run) -> dict[str, Any] | None:
-    """Count the labels that a run misses, by reason; None without a second stage."""
-    if not (run.reranked and run.has_test_labels):
-        return None
-    counts = count_missed_labels(run.measured)
-    for label in counts["missed"]:
-        label["name"] = run.dataset.label_name(label["label"])
-    return counts
 
 
 def show_advice(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
@@ -93,53 +83,41 @@ def advise_on_unknown_labels(results: DatasetResults) -> Advice | None:
     return Advice(share, finding, remedy, f"adds training {noun} that have them")
 
 
-def _compute_missed_share(
-    results: DatasetResults, reason: str
-) -> tuple[dict[str, Any] | None, float]:
-    """Return the counts of :func:`read_misses`, and the share of true labels missed for a reason.
-
-    None and 0 where nothing was counted.
-    """
-    counts = results.best.read(read_misses)
-    if counts is None or not counts["true"]:
-        return None, 0.0
-    return counts, counts[reason] / counts["true"]
-
-
 def advise_on_missing_candidates(results: DatasetResults) -> Advice | None:
     """Advise other features where true labels are no candidates of the second stage."""
-    counts, share = _compute_missed_share(results, "no candidates")
-    if counts is None or results.card.noun != "texts":
+    outcomes = results.best.read(read_outcomes)
+    if outcomes is None or results.card.noun != "texts":
         return None
-    known_share = share - results.assigned_labels.unseen / counts["true"]
+    # no features bring labels that no training text has
+    share = (outcomes.no_candidates - results.assigned_labels.unseen) / outcomes.true
     finding = (
-        f"{_percent(known_share)} of the true labels are missed because they are not among the "
+        f"{_percent(share)} of the true labels are missed because they are not among the "
         "candidates of their text."
     )
     effect = "looks for features that bring more of them, on held-out texts"
-    return Advice(known_share, finding, "prepare: {features: auto}", effect)
+    return Advice(share, finding, "prepare: {features: auto}", effect)
 
 
 def advise_on_low_ranks(results: DatasetResults) -> Advice | None:
     """Advise a longer list where true labels are candidates after the fifth."""
-    counts, share = _compute_missed_share(results, "ranked too low")
-    if counts is None or results.best.metrics.get("top_k", 10) >= 10:
+    outcomes = results.best.read(read_outcomes)
+    if outcomes is None or results.best.metrics.get("top_k", 10) >= 10:
         return None
-    first_five, first_ten = counts["listed"].values()
+    share = outcomes.ranked_low / outcomes.true
     finding = f"{_percent(share)} of the true labels are candidates, but ranked after the fifth."
     effect = (
-        f"shows {_percent(first_ten / counts['true'])} of the true labels to people who choose "
-        f"from a list, instead of {_percent(first_five / counts['true'])}"
+        f"shows {_percent(outcomes.in_first_ten / outcomes.true)} of the true labels to people "
+        f"who choose from a list, instead of {_percent(outcomes.in_first_five / outcomes.true)}"
     )
     return Advice(share, finding, "predict: {top_k: 10}", effect)
 
 
 def advise_on_improbable_labels(results: DatasetResults) -> Advice | None:
     """Advise a lower probability where true labels are among the first five, but do not fit."""
-    counts, share = _compute_missed_share(results, "below the cut")
-    if counts is None or not counts["likely"]["labels"]:
+    outcomes = results.best.read(read_outcomes)
+    if outcomes is None or not outcomes.likely:
         return None
-    likely = counts["likely"]
+    share = outcomes.unfitting / outcomes.true
     finding = (
         f"{_percent(share)} of the true labels are among the first five of their text, but not "
         "sure enough to fit it."
@@ -147,29 +125,29 @@ def advise_on_improbable_labels(results: DatasetResults) -> Advice | None:
     model = shlex.quote(f"{results.best.folder}/model.h5")
     remedy = f"ovaflow predict {model} FILE --min-probability {LIKELY_PROBABILITY:g}"
     effect = (
-        f"suggests {_percent(likely['true'] / counts['true'])} of the true labels instead of "
-        f"{_percent(counts['found'] / counts['true'])}; "
-        f"{_percent(likely['true'] / likely['labels'])} of what it suggests is right"
+        f"suggests {_percent(outcomes.likely_true / outcomes.true)} of the true labels instead of "
+        f"{_percent(outcomes.found_share)}; {_percent(outcomes.likely_true / outcomes.likely)} of "
+        "what it suggests is right"
     )
     return Advice(share, finding, remedy, effect)
 
 
 def advise_on_missed_labels(results: DatasetResults) -> Advice | None:
     """Advise a look at the labels that are missed most often though they are candidates."""
-    counts, _ = _compute_missed_share(results, "found")
-    if counts is None or not counts["missed"]:
+    outcomes = results.best.read(read_outcomes)
+    if outcomes is None or not outcomes.most_missed:
         return None
-    labels = counts["missed"]
     n_missed = 0
     names = []
-    for label in labels:
-        n_missed += label["missed"]
-        name = wording.plain(label["name"], 60)
-        names.append(f"{name} ({label['missed']:,} of {label['true']:,})")
-    remedy = shlex.join(["ovaflow", "errors", results.best.folder, f"--label={labels[0]['name']}"])
+    for label in outcomes.most_missed:
+        n_missed += label.missed
+        name = wording.plain(results.best.dataset.label_name(label.label), 60)
+        names.append(f"{name} ({label.missed:,} of {label.true:,})")
+    worst = results.best.dataset.label_name(outcomes.most_missed[0].label)
+    remedy = shlex.join(["ovaflow", "errors", results.best.folder, f"--label={worst}"])
     finding = f"Missed most often, though candidates: {', '.join(names)}."
     effect = "shows where, and which words spoke against it"
-    return Advice(n_missed / counts["true"], finding, remedy, effect)
+    return Advice(n_missed / outcomes.true, finding, remedy, effect)
 
 
 def advise_on_near_duplicates(results: DatasetResults) -> Advice | None:

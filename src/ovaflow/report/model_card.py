@@ -269,7 +269,7 @@ def describe_limits(results: DatasetResults) -> list[str]:
             f"Probabilities of {', '.join(by_probability)} hold for texts and annotators like "
             "those of training."
         )
-    top_k = results.best.metrics.get("top_k")
+    top_k = min(run.all_metrics["top_k"] for run in results.runs)
     sentences.append(
         f"The first {top_k} labels are always predicted, however unlikely: a model never says that "
         "no label fits."

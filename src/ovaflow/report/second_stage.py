@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ovaflow.evaluation.analysis import LabelOutcomes, count_outcomes
 from ovaflow.evaluation.metric import is_metric
 from ovaflow.report import wording
 from ovaflow.report.drawing import PAGE_COLOURS, RecordingAxes, draw_figure, draw_line
@@ -28,6 +29,16 @@ ASSIGNMENT_LEVELS = (0.5, 0.7, 0.8, 0.9)
 def get_reliability(run: Run) -> dict[str, Any]:
     """Return reliability.json of a run whose predictions a second stage made; else empty."""
     return run.reliability if run.reranked else {}
+
+
+def read_outcomes(run: Run) -> LabelOutcomes | None:
+    """Count the labels that a run suggests, finds and misses.
+
+    None without a second stage or true labels.
+    """
+    if not (run.reranked and run.has_test_labels):
+        return None
+    return count_outcomes(run.measured)
 
 
 def draw_reliability(anchor: str, runs: Sequence[Run]) -> dict[str, Any] | None:

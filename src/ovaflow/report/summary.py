@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ovaflow.report import wording
 from ovaflow.report.costs import MODEL_COLUMN, TRAINING_COLUMN
 from ovaflow.report.quality import make_main_columns
-from ovaflow.report.second_stage import get_reliability
+from ovaflow.report.second_stage import get_reliability, read_outcomes
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import find_as_good_as_best, make_runs_table
 from ovaflow.results.best_run import choose_comparison_metric
@@ -28,7 +28,7 @@ def show_summary(anchor: str, results: DatasetResults) -> dict[str, Any]:
         return {"sentences": sentences, "compared": None, "table": None}
     columns = [*make_main_columns(results.runs), TRAINING_COLUMN, MODEL_COLUMN]
     return {
-        "sentences": [learned, *_describe_quality(results), _describe_sure_texts(results)],
+        "sentences": [learned, *describe_quality(results), _describe_sure_texts(results)],
         "compared": _compare_runs(results),
         "table": make_runs_table("Runs", results.runs, columns),
         "shared": [run for run in results.runs if run.same_training_run is not None],
@@ -45,15 +45,19 @@ def _describe_data(results: DatasetResults) -> str:
     )
 
 
-def _describe_quality(results: DatasetResults) -> Iterator[str]:
+def describe_quality(results: DatasetResults) -> Iterator[str]:
+    """Describe how many first labels, suggested labels and assigned labels are right and found."""
     metrics = results.best.metrics
-    right = _format_of_100(metrics["P@1"])
-    yield f"Of 100 {results.card.noun}, {right} get a right first label."
-    if "F1-fit" in metrics:
+    right_first = _format_of_100(metrics["P@1"])
+    yield f"Of 100 {results.card.noun}, {right_first} get a right first label."
+    outcomes = results.best.read(read_outcomes)
+    if outcomes is not None and outcomes.suggested:
+        right = _format_of_100(outcomes.found / outcomes.suggested)
+        # those that people assigned and no model knows count, too
+        found = _format_of_100(outcomes.found / results.assigned_labels.labels)
         yield (
-            f"It suggests {wording.decimal(metrics['labels-fit'])} labels for a text: "
-            f"{_format_of_100(metrics['P-fit'])} of 100 of these are right, "
-            f"and {_format_of_100(metrics['R-fit'])} of 100 labels that people assigned are among "
+            f"It suggests {wording.decimal(metrics['labels-fit'])} labels on average: of 100 of "
+            f"these {right} are right, and of 100 labels that people assigned {found} are among "
             "them."
         )
 
@@ -77,6 +81,8 @@ def _format_of_100(share: float) -> str:
     number = 100 * share
     if 0 < number < 1:
         return "fewer than 1"
+    if 99 < number < 100:
+        return "more than 99"
     return f"{number:.0f}"
 
 
