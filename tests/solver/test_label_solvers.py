@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from synthetic import make_topics
 
 from ovaflow.initialization.means import compute_means
+from ovaflow.solver import working_features
 from ovaflow.solver.label_solvers import (
     CoordinateDescentSolver,
     LabelData,
@@ -46,6 +47,14 @@ def make_solver(name: str, X: CSR, settings: Settings) -> LabelSolver:
     return WorkingFeaturesSolver(X, instances, settings, features)
 
 
+def make_problem(solver: LabelSolver, y: np.ndarray, cost: float = 1.0) -> LabelProblem:
+    """Make the problem of one label with C = 1."""
+    label = from_scipy(sp.csr_array((y > 0)[None].astype(float)))
+    costs = Costs(np.array([cost]), np.array([1.0]))
+    (target,) = solver.compute_targets(LabelData(label, compute_means(solver.X, label), costs))
+    return LabelProblem(label.indices, target, 1.0, cost)
+
+
 def solve(
     name: str,
     X: CSR,
@@ -59,12 +68,9 @@ def solve(
     regularization = L2 if name == "newton" else L1
     defaults = {"C": 1.0, "epsilon": 0.01, "regularization": regularization}
     solver = make_solver(name, X, Settings(loss=LOSSES[loss], **defaults | constants))
-    label = from_scipy(sp.csr_array((y > 0)[None].astype(float)))
-    costs = Costs(np.array([cost]), np.array([1.0]))
-    (target,) = solver.compute_targets(LabelData(label, compute_means(X, label), costs))
     work = solver.make_work()
     work.weights[:] = 0.0 if start is None else start
-    outcome = solver.solve(LabelProblem(label.indices, target, 1.0, cost), work)
+    outcome = solver.solve(make_problem(solver, y, cost), work)
     return work.weights.astype(float), outcome
 
 
@@ -172,6 +178,27 @@ def test_a_start_with_many_weights_is_cut_down() -> None:
     start = np.random.default_rng(0).normal(size=4001)
     _, ours = solve("working features", X, y, start=start)
     _, theirs = solve("all features", X, y)
+    assert ours.objective == pytest.approx(theirs.objective, rel=1e-3)
+
+
+def test_a_label_without_rounds_left_changes_no_later_label(text_like, monkeypatch) -> None:
+    X = text_like.X
+    settings = Settings(1.0, LOSSES["squared-hinge"], 0.01, regularization=L1)
+    solver = make_solver("working features", X, settings)
+    work = solver.make_work()
+    work.weights[:] = 0.0
+    with monkeypatch.context() as patch:
+        # compiled code keeps the constant
+        minimize = working_features._minimize_on_features.py_func
+        patch.setattr(working_features, "_minimize_on_features", minimize)
+        patch.setattr(working_features, "_MOST_ROUNDS", 1)
+        unfinished = solver.solve(make_problem(solver, text_like.labels[0]), work)
+    assert unfinished.status == Status.ITERATION_LIMIT
+    y = text_like.labels[1]
+    work.weights[:] = 0.0
+    ours = solver.solve(make_problem(solver, y), work)
+    _, theirs = solve("all features", X, y)
+    assert ours.status == Status.CONVERGED
     assert ours.objective == pytest.approx(theirs.objective, rel=1e-3)
 
 

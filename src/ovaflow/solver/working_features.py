@@ -195,10 +195,10 @@ def _minimize_on_features(
             scratch.local_row[scratch.rows[r]] = -1
         if violation <= target:
             break
-        added = _add_features(features.bias, count, scratch)
         if rounds == _MOST_ROUNDS:
             status = ITERATION_LIMIT
             break
+        added = _add_features(features.bias, count, scratch)
         # a step that single precision cuts short ends the label only where no feature is missing
         if added == 0 and solved.status != CONVERGED:
             status = solved.status
