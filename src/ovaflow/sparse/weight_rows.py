@@ -152,7 +152,8 @@ def _round(
 ) -> None:
     """Fill q = w / step, and count the entries of each segment.
 
-    The step is the least power of two that makes no |q| larger than 32767.
+    The step is the least power of two that makes no |q| larger than 32767; 1 where every
+    q is 0.
     """
     blocks = len(counts) // max(len(steps), 1)
     for label in range(len(steps)):
@@ -164,6 +165,8 @@ def _round(
         if mantissa == 0.5:
             exponent -= 1
         steps[label] = max(math.ldexp(1.0, exponent), _SMALLEST_STEP)
+        if np.rint(largest / steps[label]) == 0:
+            steps[label] = 1.0
         for k in range(indptr[label], indptr[label + 1]):
             out_data[k] = np.rint(data[k] / steps[label])
             out_indices[k] = indices[k]
