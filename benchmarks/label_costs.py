@@ -43,7 +43,7 @@ def measure(
     train_labels(dataset, inputs, np.unique(by_count[[0, -1]]), training, title="warm up")
     wall = time.perf_counter()
     cpu = time.process_time()
-    shard = train_labels(dataset, inputs, labels, training, threads, title="benchmark")
+    shard = train_labels(dataset, inputs, labels, training, threads=threads, title="benchmark")
     wall = time.perf_counter() - wall
     cpu = time.process_time() - cpu
     mean = {name: float(values.mean()) for name, values in shard.statistics.items()}

@@ -60,7 +60,7 @@ def train_shard(
     training = TrainLabels(**settings)
     inputs = compute_start_inputs(dataset, training, earlier=earlier)
     labels = np.arange(dataset.n_labels) if labels is None else np.asarray(labels)
-    return train_labels(dataset, inputs, labels, training, threads)
+    return train_labels(dataset, inputs, labels, training, threads=threads)
 
 
 def compute_starts(

@@ -57,7 +57,9 @@ def train(
     labels = np.arange(dataset.n_labels, dtype=np.int32)
     digest = compute_digest(training.recorded, labels, *inputs.arrays)
     with open_parts(output, digest) as opened:
-        return train_labels(dataset, inputs, labels, training, threads, "test", opened)
+        return train_labels(
+            dataset, inputs, labels, training, threads=threads, title="test", parts=opened
+        )
 
 
 TREE = {"initialization": "label-tree"}

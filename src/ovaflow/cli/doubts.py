@@ -47,6 +47,7 @@ _TITLES = {"wrong": "Given, but improbable", "missing": "Not given, but probable
     "--output", help="Table of all doubts to write: Parquet if it ends in .parquet, else CSV."
 )
 def doubts_command(
+    *,
     run: Path,
     dataset: Path | None,
     held_out: Path | None,

@@ -79,6 +79,7 @@ from ovaflow.storage.writing import write_csv, write_text
     help="PREDICTIONS: also print what annif eval prints.",
 )
 def evaluate_command(
+    *,
     data: Path,
     models: tuple[Path, ...],
     reading: dict[str, Any],
@@ -113,7 +114,15 @@ def evaluate_command(
         for name, value in of_predictions.items():
             if value is not None:
                 raise click.UsageError(f"--{name} goes with --dataset")
-        _evaluate_file(data, models, labels, output, threads, reading, question)
+        _evaluate_file(
+            data,
+            models,
+            labels=labels,
+            output=output,
+            threads=threads,
+            reading=reading,
+            question=question,
+        )
         return
     if question.chooses_labels:
         raise click.UsageError("--include and --exclude go with a FILE")
@@ -183,6 +192,7 @@ def _evaluate_predictions(
 def _evaluate_file(
     path: Path,
     models: Sequence[Path],
+    *,
     labels: Path | None,
     output: Path | None,
     threads: int,

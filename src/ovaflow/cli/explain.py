@@ -61,6 +61,7 @@ from ovaflow.sparse.csr import CSR, select_rows
 @second_stage_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def explain_command(
+    *,
     path: Path | None,
     model: Path | None,
     text: str | None,

@@ -62,7 +62,7 @@ def format_percent(value: float) -> str:
     return f"{wording.short_percent(value)} %"
 
 
-def describe_unknown_words(share: float | None, reference: float | None, far_off: bool) -> str:
+def describe_unknown_words(share: float | None, reference: float | None, *, far_off: bool) -> str:
     """Describe in a line the words of a file that a model does not know; empty without words.
 
     Parameters

@@ -81,7 +81,7 @@ def prune_command(
 )
 @file_option("--output", required=True, help="File to write.")
 def convert_command(
-    source: Path, to: str, like: Path | None, bias: float, normalize: bool, output: Path
+    *, source: Path, to: str, like: Path | None, bias: float, normalize: bool, output: Path
 ) -> None:
     """Convert the model SOURCE, a model.h5 or an npz, to the npz that SciPy and PECOS read and
     write, or back.

@@ -374,6 +374,6 @@ def scratch_option(command: Callable[..., Any]) -> Callable[..., Any]:
         from ovaflow.training.staging import copy_to_scratch
 
         with copy_to_scratch(dataset, scratch) as copy:
-            return command(copy, **arguments)
+            return command(dataset=copy, **arguments)
 
     return call_with_copy

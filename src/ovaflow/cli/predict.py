@@ -142,6 +142,7 @@ class _Destination(NamedTuple):
     help="Vocabulary in marcxml, 650 $2, such as yso/fin; by default its file's name.",
 )
 def predict_command(
+    *,
     inputs: Sequence[str],
     model: str | Path | None,
     texts: tuple[str, ...],

@@ -82,7 +82,9 @@ def open_answer_output(
     name = output_format or _guess_format(path, joined)
     _require_matching_options(name, joined, keep, marc_source)
     _require_place(name, path)
-    writer = _make_writer(name, predictor, titled, joined, keep, marc_source)
+    writer = _make_writer(
+        name, predictor, titled=titled, joined=joined, keep=keep, marc_source=marc_source
+    )
     if divides and isinstance(writer, XmcText):
         raise click.UsageError("xmc-text has no ids, so it needs all records: write csv or jsonl")
     destination: AbstractContextManager[Any]
@@ -137,6 +139,7 @@ def _require_matching_options(
 def _make_writer(
     name: str,
     predictor: Predictor,
+    *,
     titled: bool,
     joined: str | None,
     keep: Sequence[str],

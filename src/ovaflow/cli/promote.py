@@ -91,6 +91,7 @@ LOST_PROBABILITIES = (
 @click.pass_context
 def promote_command(
     context: click.Context,
+    *,
     new: Path,
     link: Path,
     path: Path,

@@ -51,6 +51,7 @@ def _parse_sweeps(
 @step_options("report")
 @output_option("The page to write, such as results/report.html.")
 def report_command(
+    *,
     runs: tuple[Path, ...],
     seed: int,
     sweeps: dict[str, list[str]],

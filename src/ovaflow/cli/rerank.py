@@ -45,6 +45,7 @@ from ovaflow.storage.texts import write_json
 @THREADS_OPTION
 @output_option("Second stage to write, reranker.h5.")
 def rerank_command(
+    *,
     model: Path,
     dataset: Path,
     held_out: Path,
@@ -71,7 +72,9 @@ def rerank_command(
     if held_out_model is not None:
         unseen = open_any_model(held_out_model)
         predicted.require(model=unseen)
-    reranker = fit_reranker(opened, whole, parts, predicted, threads, sources, unseen)
+    reranker = fit_reranker(
+        opened, whole, parts, predicted, threads=threads, suggestions=sources, held_out_model=unseen
+    )
     reranker.write(output)
     if reranker.unused:
         click.echo(f"{output}: predictions stay as they are: {reranker.unused}")

@@ -230,6 +230,7 @@ _DATA_TYPE = click.Path(path_type=Path)
 @click.option("--print-config", is_flag=True, help="Print only the config file.")
 @click.option("--force", is_flag=True, help="Replace a config file that differs.")
 def train_command(
+    *,
     data: Path,
     options: tuple[str, ...],
     reading: dict[str, Any],
@@ -334,7 +335,7 @@ def _show_jobs(text: str, folder: Path, options: Sequence[str]) -> None:
 @click.command("clean")
 @file_argument("config")
 @click.option("--remove", is_flag=True, help="Remove them, too.")
-def clean_command(config: Path, remove: bool) -> None:
+def clean_command(*, config: Path, remove: bool) -> None:
     """List the pipeline's results in this folder that CONFIG does not produce.
 
     Results of other configs in this folder are among them. Files that the pipeline did not write

@@ -28,7 +28,7 @@ from ovaflow.workflow import snakefile
     help="Print CSV, figures in full, with all metrics that have intervals.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all settings and metrics.")
-def runs_command(config: Path | None, as_csv: bool, as_json: bool) -> None:
+def runs_command(*, config: Path | None, as_csv: bool, as_json: bool) -> None:
     """Compare all runs of CONFIG, those in this folder and those still to be made, in one table.
 
     Without CONFIG those of config/config.yaml, or else of the default run. It has the settings in

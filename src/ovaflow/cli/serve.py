@@ -109,6 +109,7 @@ _SECONDS_TYPE = click.FloatRange(min=0, min_open=True)
 @click.pass_context
 def serve_command(
     context: click.Context,
+    *,
     models: tuple[str, ...],
     host: str,
     port: int,

@@ -83,6 +83,7 @@ def _make_train_shard(method: Method) -> click.Command:
     @output_option("Shard file to write.")
     @scratch_option
     def command(
+        *,
         dataset: Path,
         shard: int,
         threads: int,
@@ -95,7 +96,16 @@ def _make_train_shard(method: Method) -> click.Command:
 
         if shards is not None and shard >= shards:
             raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
-        description = train_shard(method, dataset, settings, files, shard, shards, threads, output)
+        description = train_shard(
+            method,
+            dataset,
+            settings,
+            files,
+            shard=shard,
+            shards=shards,
+            threads=threads,
+            output=output,
+        )
         if description:
             click.echo(description)
 
@@ -144,6 +154,7 @@ def _make_estimate(method: Method) -> click.Command:
         "--output", help="JSON file to write for the workflow; no suggestion is printed then."
     )
     def command(
+        *,
         dataset: Path,
         threads: int,
         shards: int,

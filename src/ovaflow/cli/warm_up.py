@@ -52,7 +52,7 @@ def _add_method_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @_add_method_options
 @click.option("--rerank", is_flag=True, help="Also compile the kernels of the second stage.")
-def warm_up_command(problems: tuple[str, ...], rerank: bool, **methods: bool) -> None:
+def warm_up_command(*, problems: tuple[str, ...], rerank: bool, **methods: bool) -> None:
     """Compile the kernels of training and prediction by running these steps on made-up instances.
 
     Jobs that start together would otherwise each compile them.

@@ -194,7 +194,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         """Fit the second stage to the held-out share of the instances, by a model of the others."""
         held_out = hold_out(dataset, share)
         predictions = predict_test_set(self._train(held_out), held_out, N_CANDIDATES, self.threads)
-        reranker = fit_reranker(self.model_, dataset, held_out, predictions, self.threads)
+        reranker = fit_reranker(self.model_, dataset, held_out, predictions, threads=self.threads)
         if reranker.unused:
             warnings.warn(f"the second stage is not used: {reranker.unused}", stacklevel=3)
         return reranker

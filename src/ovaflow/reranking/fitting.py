@@ -55,6 +55,7 @@ def fit_reranker(
     dataset: Dataset,
     held_out: Dataset,
     predictions: PredictionsOfHeldOut,
+    *,
     threads: int = 1,
     suggestions: Mapping[SuggestionSource, Suggestions] | None = None,
     held_out_model: Model | None = None,

@@ -42,6 +42,7 @@ def train_labels(
     inputs: StartInputs,
     labels: np.ndarray,
     training: TrainLabels,
+    *,
     threads: int = 1,
     title: str = "train",
     parts: Parts | None = None,
@@ -82,7 +83,7 @@ def train_model(
     """
     inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
     labels = np.arange(dataset.n_labels, dtype=np.int32)
-    shard = train_labels(dataset, inputs, labels, training, threads)
+    shard = train_labels(dataset, inputs, labels, training, threads=threads)
     parameters = {"train": training.recorded, "prune": threshold}
     pruned = prune(shard.weights, threshold)
     weights: CSR | WeightRows = pruned

@@ -34,6 +34,7 @@ def train_shard(
     path: StrPath,
     settings: Any,
     files: Mapping[str, Any],
+    *,
     shard: int,
     shards: int | None,
     threads: int,

@@ -118,24 +118,26 @@ def matrix(size, decay):
     return basis @ np.diag(decay ** np.arange(size)) @ basis.T, basis
 
 
-def eigenvectors(A, *settings):
+def compute_eigenvectors(A, rank, oversampling, passes):
     def multiply(Q):
         return to_panels(A @ from_panels(Q, 64 * len(Q)))
 
-    panels, values = compute_top_eigenvectors(multiply, len(A), *settings)
+    panels, values = compute_top_eigenvectors(
+        multiply, len(A), rank, oversampling=oversampling, passes=passes, seed=0
+    )
     return from_panels(panels, len(values)), values
 
 
 def test_more_passes_find_the_leading_space_better() -> None:
     A, basis = matrix(80, 0.95)
-    once, often = (eigenvectors(A, 10, 5, passes, 0)[0] for passes in (1, 4))
+    once, often = (compute_eigenvectors(A, 10, 5, passes)[0] for passes in (1, 4))
     assert degrees(often, basis[:, :10]) < degrees(once, basis[:, :10]) / 3
 
 
 def test_more_columns_and_rows_than_a_panel_and_a_block(monkeypatch) -> None:
     monkeypatch.setattr("ovaflow.methods.rembrandt.embedding._BLOCK_ROWS", 37)
     A, basis = matrix(400, 0.97)
-    vectors, values = eigenvectors(A, 90, 30, 4, 0)
+    vectors, values = compute_eigenvectors(A, 90, 30, 4)
     assert_allclose(values, 0.97 ** np.arange(90), rtol=1e-3)
     assert degrees(vectors, basis[:, :90]) < 1
     assert_allclose(vectors.T @ vectors, np.eye(90), atol=1e-5)
@@ -143,7 +145,7 @@ def test_more_columns_and_rows_than_a_panel_and_a_block(monkeypatch) -> None:
 
 def test_no_more_vectors_than_there_are(multiclass) -> None:
     low = np.random.default_rng(0).standard_normal((40, 3))
-    vectors, values = eigenvectors(low @ low.T, 10, 20, 1, 0)
+    vectors, values = compute_eigenvectors(low @ low.T, 10, 20, 1)
     assert vectors.shape == (40, 3)
     assert_allclose(np.sort(values), np.sort(np.linalg.eigvalsh(low.T @ low)), rtol=1e-6)
     assert compute_embedding(multiclass, Embed(rank=100)).rank <= 12

@@ -38,7 +38,7 @@ from ovaflow.storage.texts import write_json
 @THREADS_OPTION
 @output_option("Embedding file to write.")
 def embed_command(
-    dataset: Path, for_softmax: bool, threads: int, output: Path, settings: Embed
+    *, dataset: Path, for_softmax: bool, threads: int, output: Path, settings: Embed
 ) -> None:
     """Embed the labels of DATASET (dataset.h5) in a few dimensions, and fit the projection into
     them.

@@ -108,7 +108,9 @@ def train_decoder(
     )
     means = compute_means(X, projected.dataset.positives, threads)
     inputs = StartInputs(means, X.n_rows, 1.0)
-    return train_labels(projected.dataset, inputs, labels, training, threads, title, parts)
+    return train_labels(
+        projected.dataset, inputs, labels, training, threads=threads, title=title, parts=parts
+    )
 
 
 def require_one_label(dataset: Dataset) -> np.ndarray:

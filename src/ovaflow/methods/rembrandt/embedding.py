@@ -52,6 +52,7 @@ def compute_top_eigenvectors(
     multiply: Multiply,
     size: int,
     rank: int,
+    *,
     oversampling: int,
     passes: int,
     seed: int,
