@@ -1,6 +1,7 @@
 """Advice: given where it applies, possible to follow, and with the figures that it promises."""
 
 import html
+import json
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -49,6 +50,9 @@ def test_of_many_remarks_those_of_the_largest_share_are_shown(monkeypatch) -> No
 
 def require_followable(found: advice.Advice) -> None:
     """Fail if a remedy is neither a valid setting nor a command."""
+    if found.remedy.endswith(".json"):
+        assert Path(found.remedy).is_file()
+        return
     if found.remedy.startswith("ovaflow "):
         _, command, *_ = shlex.split(found.remedy)
         assert command in group.list_commands(None)
@@ -92,7 +96,11 @@ def make_results(
     opened = open_dataset(output)
     card = summarize_dataset(name, opened)
     best = SimpleNamespace(
-        metrics=make_metrics(opened), read={}.get, choice_of_pruning={}, reranked=True
+        folder=str(folder),
+        metrics=make_metrics(opened),
+        read={}.get,
+        choice_of_pruning={},
+        reranked=True,
     )
     return SimpleNamespace(
         card=card,
@@ -165,6 +173,22 @@ def test_near_twins_and_a_split_that_keeps_them_together(tmp_path) -> None:
     assert found.share == before.best.metrics["instances_with_near_twin"] / before.card.n_test
     after = make_results(tmp_path, "after", records, ["--split=together"])
     assert advice.advise_on_near_duplicates(after) is None
+
+
+def test_near_twins_of_a_test_file_and_figures_without_them(tmp_path) -> None:
+    records = make_records(60, make_topic)
+    twins = [record | {"text": record["text"] + " again"} for record in records[:10]]
+    write_records(tmp_path / "test.csv", twins + make_records(20, make_topic, seed=1))
+    for name, options in (("before", []), ("together", ["--split=together"])):
+        options = [f"--test={tmp_path}/test.csv", *options]
+        results = make_results(tmp_path, name, records, options)
+        (tmp_path / "metrics.json").write_text(json.dumps(results.best.metrics))
+        found = advice.advise_on_near_duplicates(results)
+        assert found.share == 10 / 30
+        # a split cannot part a test file from its near twins: the advice is to look elsewhere
+        require_followable(found)
+        figures = json.loads(Path(found.remedy).read_text())
+        assert figures["without_near_twins"] == {"P@1": 0.4}
 
 
 def test_longer_lists_and_less_probable_labels_find_what_is_promised(finished, results) -> None:

@@ -167,11 +167,10 @@ def advise_on_near_duplicates(results: DatasetResults) -> Advice | None:
         "another edition, so the figures contain some memory: P@1 of the others is "
         f"{_percent(without_twins)} instead of {_percent(with_twins)}."
     )
-    if results.card.is_builtin:
-        # its split cannot be set
-        effect = "has figures without them under without_near_twins"
-        return Advice(share, finding, "metrics.json", effect)
-    effect = "keeps near twins on one side, if there is no test file"
+    if results.card.has_given_test_set:
+        remedy = f"{results.best.folder}/metrics.json"
+        return Advice(share, finding, remedy, "has figures without them under without_near_twins")
+    effect = "keeps near twins on one side, if no split_column divides the records"
     return Advice(share, finding, "prepare: {split: together}", effect)
 
 

@@ -33,7 +33,8 @@ class DatasetSummary:
     noun: str  # the plural noun for instances: texts, or instances
     n_train: int
     n_test: int
-    is_builtin: bool  # True: its texts are the docstrings of this machine
+    # True: the setting split does not choose the test set, which is a file or that of builtin
+    has_given_test_set: bool
     counts: np.ndarray  # training positives of each label
     # bool (l,): labels that models can predict; their names count as positives
     known: np.ndarray
@@ -68,7 +69,7 @@ def summarize_dataset(
         noun="texts" if dataset.test_texts([0]) else "instances",
         n_train=dataset.train.X.n_rows,
         n_test=dataset.test.X.n_rows,
-        is_builtin=source.get("format") == "builtin",
+        has_given_test_set=source.get("format") == "builtin" or "test" in source.get("files", {}),
         counts=dataset.counts,
         known=known,
         unlabelled=unlabelled,
