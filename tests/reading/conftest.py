@@ -8,7 +8,7 @@ import pytest
 from synthetic import train_model_file
 
 from ovaflow.cli import main
-from ovaflow.dataset.dataset import open_dataset
+from ovaflow.dataset.dataset import Dataset, open_dataset
 from ovaflow.reading.formats import guess_format
 
 EARLIER_CONTENT = b"what was there before"
@@ -17,9 +17,9 @@ EARLIER_CONTENT = b"what was there before"
 class Prepared:
     """The messages of a preparation, and the dataset; None where a file was refused."""
 
-    def __init__(self, said: str, output: Path | None = None) -> None:
+    def __init__(self, said: str, dataset: Dataset | None) -> None:
         self.said = said
-        self.dataset = None if output is None else open_dataset(output)
+        self.dataset = dataset
 
     @property
     def found(self) -> tuple[list[str], int, int] | None:
@@ -38,7 +38,7 @@ def prepare(tmp_path, monkeypatch, capsys) -> Callable[..., Prepared]:
     """Prepare a file of some content, or those of a path; a refused one leaves earlier content."""
     monkeypatch.chdir(tmp_path)
 
-    def prepare_content(content, *options, name="a.csv") -> Prepared:
+    def prepare_content(content, options=(), name="a.csv") -> Prepared:
         path = content
         output = tmp_path / "dataset.h5"
         if not isinstance(content, Path):
@@ -50,23 +50,25 @@ def prepare(tmp_path, monkeypatch, capsys) -> Callable[..., Prepared]:
         files = [f"--train={path}", f"--output={output}", f"--format={guess_format(path)}"]
         status = main(["prepare", *files, *options])
         said = "".join(capsys.readouterr())
-        is_unchanged = output.read_bytes() == EARLIER_CONTENT
-        assert (status, is_unchanged) in ((0, False), (2, True)), said
-        return Prepared(said, None if status else output)
+        if status == 0:
+            return Prepared(said, open_dataset(output))
+        assert status == 2, said
+        assert output.read_bytes() == EARLIER_CONTENT
+        return Prepared(said, None)
 
     return prepare_content
 
 
 @pytest.fixture
 def advised(prepare) -> Callable[..., Prepared]:
-    """Follow the advice about a file: with other settings, or with another file."""
+    """Follow the advice about a file: with another setting, or with another file."""
 
-    def follow_advice(content, options, advice, *settings, new=None, name="a.csv") -> Prepared:
-        read = prepare(content, *options, name=name)
+    def follow_advice(content, options, advice, setting, new=None, name="a.csv") -> Prepared:
+        read = prepare(content, options, name)
         assert advice in read.said
-        names = {setting.partition("=")[0] for setting in settings}
-        kept = [option for option in options if option.partition("=")[0] not in names]
-        return prepare(content if new is None else new, *kept, *settings, name=name)
+        replaced = setting.partition("=")[0]
+        kept = [option for option in options if option.partition("=")[0] != replaced]
+        return prepare(content if new is None else new, [*kept, setting], name)
 
     return follow_advice
 

@@ -17,15 +17,17 @@ from ovaflow.reading.instances import Reading
 from ovaflow.reading.preview import preview_files
 from ovaflow.reading.streams import RecordFile
 
+
+def is_a_name(text) -> bool:
+    """Tell whether a text is not a word for an empty cell."""
+    cleaned = clean_name(text)
+    return cleaned not in ("", "nan", "None", "NULL", "-") and cleaned.casefold() != "n/a"
+
+
 # names as vocabularies have them, with whatever lists are made of inside
 NAME = st.text(
     st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1, max_size=12
-).filter(
-    lambda name: (
-        clean_name(name) not in ("", "nan", "None", "NULL", "-")
-        and clean_name(name).casefold() != "n/a"
-    )
-)
+).filter(is_a_name)
 WORD = st.sampled_from(
     [
         "Science fiction",
@@ -42,50 +44,58 @@ WORD = st.sampled_from(
     ]
 )
 NAMES = st.lists(st.one_of(WORD, NAME), min_size=1, max_size=6)
-PLAIN = st.lists(
-    st.from_regex(r"[a-zA-Z#.+-][\w #.+-]{0,10}", fullmatch=True).filter(
-        lambda name: clean_name(name) != "-"
-    ),
-    min_size=1,
-    max_size=6,
-)
+PLAIN_NAME = st.from_regex(r"[a-zA-Z#.+-][\w #.+-]{0,10}", fullmatch=True)
+PLAIN_NAMES = st.lists(PLAIN_NAME.filter(is_a_name), min_size=1, max_size=6)
 
 
-def read_labels(cell, **settings):
+def read_labels(cell, **settings) -> list[str]:
+    """Read the labels of a cell."""
     return list(Reading(["text"], ["labels"], **settings).parse_labels([cell]))
 
 
-def assert_reads_names(cell, names, **settings) -> None:
-    # each once, in their order
-    assert read_labels(cell, **settings) == list(
-        dict.fromkeys(filter(None, map(clean_name, names)))
-    )
+def clean_names(names) -> list[str]:
+    """Clean names, each once, in their order."""
+    cleaned = dict.fromkeys(clean_name(name) for name in names)
+    return [name for name in cleaned if name]
 
 
-def format_postgresql_array(names):
+def format_postgresql_array(names) -> str:
     """Format names as array_out of PostgreSQL does: plain ones have no quotes."""
-    return "{" + ",".join(map(format_postgresql_element, names)) + "}"
+    elements = [format_postgresql_element(name) for name in names]
+    return "{" + ",".join(elements) + "}"
 
 
-def format_postgresql_element(name):
-    is_plain = re.fullmatch(r'[^{},"\\\s]+', name) and name.casefold() != "null"
-    return name if is_plain else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def format_postgresql_element(name) -> str:
+    if re.fullmatch(r'[^{},"\\\s]+', name) and name.casefold() != "null":
+        return name
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
-@given(NAMES, st.sampled_from([",", ";", "|", " ", "none"]))
+SEPARATORS = st.sampled_from([",", ";", "|", " ", "none"])
+WRITERS = [
+    json.dumps,
+    partial(json.dumps, indent=2),
+    partial(json.dumps, ensure_ascii=False),
+    repr,
+]
+"""Functions that write a list as JSON and as Python does."""
+
+
+@given(NAMES, SEPARATORS)
 def test_lists_as_programs_write_them(names, separator) -> None:
     objects = [{"id": 3, "name": name} for name in names]
-    for write in (
-        json.dumps,
-        partial(json.dumps, indent=2),
-        partial(json.dumps, ensure_ascii=False),
-        repr,
-    ):
-        for written in (names, [names], objects):
-            assert_reads_names(write(written), names, separator=separator, label_key="name")
-    # what has no order, or may be without one
+    for write in WRITERS:
+        for labels in (names, [names], objects):
+            ours = read_labels(write(labels), separator=separator, label_key="name")
+            assert ours == clean_names(names)
+
+
+@given(NAMES, SEPARATORS)
+def test_lists_without_an_order(names, separator) -> None:
     for cell in (repr(set(names)), format_postgresql_array(names)):
-        assert set(read_labels(cell, separator=separator)) == set(map(clean_name, names)), cell
+        ours = read_labels(cell, separator=separator)
+        assert set(ours) == {clean_name(name) for name in names}, cell
 
 
 @given(NAMES)
@@ -93,31 +103,27 @@ def test_arrays_as_numpy_prints_them(names) -> None:
     array = np.array(names)
     for width in (20, 75):
         with np.printoptions(linewidth=width):
-            for cell in str(array), repr(array), str(array.astype(object)):
-                assert_reads_names(cell, array.tolist())
+            for cell in (str(array), repr(array), str(array.astype(object))):
+                assert read_labels(cell) == clean_names(array.tolist())
 
 
 def test_arrays_that_numpy_cut_off_are_refused() -> None:
     with np.printoptions(threshold=5):
-        for array in (
-            np.array([f"name {n}" for n in range(50)]),
-            np.zeros(50, int),
-            np.arange(50) / 2,
-        ):
+        names = [f"name {n}" for n in range(50)]
+        for array in (np.array(names), np.zeros(50, int), np.arange(50) / 2):
             for cell in (str(array), repr(array)):
                 with pytest.raises(ValueError, match="cut off"):
                     read_labels(cell)
 
 
-@given(PLAIN)
+@given(PLAIN_NAMES)
 def test_tags_and_lists_without_quotes(names) -> None:
     names = [*names, "b"]
-    for cell in (
-        "".join(f"<{name}>" for name in names),
-        f"[{', '.join(names)}]",
-        "{" + ",".join(names) + "}",
-    ):
-        assert_reads_names(cell, names)
+    tags = "".join(f"<{name}>" for name in names)
+    unquoted_list = f"[{', '.join(names)}]"
+    postgresql_array = "{" + ",".join(names) + "}"
+    for cell in (tags, unquoted_list, postgresql_array):
+        assert read_labels(cell) == clean_names(names)
 
 
 @pytest.mark.parametrize(
@@ -237,12 +243,12 @@ def test_names_are_cleaned_once_and_for_all(name) -> None:
         "a\xadb": "ab",
     }.items(),
 )
-def test_clean_names(written, name) -> None:
+def test_names_are_written_in_one_way(written, name) -> None:
     assert clean_name(written) == name
 
 
-def read_table_labels(tmp_path, cells):
-    """Labels of a table of some cells, after a look at it."""
+def read_table_labels(tmp_path, cells) -> list[tuple[str, ...]]:
+    """Read the labels of a table of some cells, after a preview."""
     path = tmp_path / "table.csv"
     write_records(path, [{"text": "some words", "labels": cell} for cell in cells])
     reading = preview_files([path], FORMATS["csv"], Reading(["text"], ["labels"])).reading
@@ -265,26 +271,32 @@ def test_numbers(tmp_path, cells, labels) -> None:
     assert read_table_labels(tmp_path, cells.split()) == [(label,) for label in labels.split()]
 
 
-@settings(max_examples=8)
-@given(
-    st.lists(st.tuples(*[st.booleans()] * 4), min_size=20, max_size=30).filter(
-        lambda rows: any(map(any, rows))
-    )
+ROWS_OF_FOUR_FLAGS = st.lists(
+    st.tuples(st.booleans(), st.booleans(), st.booleans(), st.booleans()),
+    min_size=20,
+    max_size=30,
 )
-def test_one_hot_prints(tmp_path_factory, rows) -> None:
-    theirs = [tuple(map(str, np.flatnonzero(row))) for row in rows]
-    for kind in (int, float, bool, np.int8):
-        arrays = list(np.array(rows, kind))
-        lists = [array.tolist() for array in arrays]
-        commas = [",".join(map(str, array)) for array in arrays]
-        for cells in (
-            map(str, arrays),
-            map(repr, arrays),
-            map(str, lists),
-            map(json.dumps, lists),
-            commas,
-        ):
-            assert read_table_labels(tmp_path_factory.mktemp("one-hot"), cells) == theirs
+
+
+@settings(max_examples=8)
+@given(ROWS_OF_FOUR_FLAGS.filter(lambda rows: any(any(row) for row in rows)))
+@pytest.mark.parametrize("kind", [int, float, bool, np.int8])
+@pytest.mark.parametrize(
+    "write",
+    [
+        str,
+        repr,
+        lambda row: str(row.tolist()),
+        lambda row: json.dumps(row.tolist()),
+        lambda row: ",".join(str(flag) for flag in row),
+    ],
+    ids=["NumPy", "NumPy repr", "Python", "JSON", "commas"],
+)
+def test_one_hot_prints(tmp_path_factory, write, kind, rows) -> None:
+    cells = [write(row) for row in np.array(rows, kind)]
+    ours = read_table_labels(tmp_path_factory.mktemp("one-hot"), cells)
+    for labels, row in zip(ours, rows, strict=True):
+        assert labels == tuple(str(place) for place in np.flatnonzero(row))
 
 
 @pytest.mark.parametrize(

@@ -12,25 +12,25 @@ from ovaflow.console.errors import InputError
 from ovaflow.reading.npz import read_matrix
 
 MANY = 2**31
-CLAIMS = [
-    ((2, MANY), "csr", {"indices": [0], "indptr": [0, 1, 1]}, r"shape \(2, 2147483648\)"),
-    ((MANY, 2), "csr", {"indices": [0], "indptr": [0, 1, 1]}, "index pointer size"),
-    (
-        (MANY, 1),
-        "csc",
-        {"indices": [0], "indptr": [0, 1]},
-        "claims 2,147,483,648 rows, and has 1 values; correct the",
-    ),
-    ((MANY, 5), "coo", {"row": [0], "col": [0]}, "claims 2,147,483,648 rows"),
-    ((MANY, 5), "dia", {"offsets": [0], "data": [[1.0]]}, "claims 2,147,483,648 rows"),
-]
+TOO_MANY_ROWS = "claims 2,147,483,648 rows, and has 1 values; correct the"
+ONE_ROW = {"data": [1.0], "indices": [0], "indptr": [0, 1, 1]}
+ONE_COLUMN = {"data": [1.0], "indices": [0], "indptr": [0, 1]}
+ONE_ENTRY = {"data": [1.0], "row": [0], "col": [0]}
+ONE_DIAGONAL = {"data": [[1.0]], "offsets": [0]}
 
 
-@pytest.mark.parametrize(("shape", "form", "arrays", "said"), CLAIMS)
-def test_matrices(tmp_path, shape, form, arrays, said) -> None:
-    np.savez_compressed(
-        tmp_path / "X.npz", shape=shape, format=form.encode(), **({"data": [1.0]} | arrays)
-    )
+@pytest.mark.parametrize(
+    ("shape", "layout", "arrays", "said"),
+    [
+        ((2, MANY), b"csr", ONE_ROW, r"shape \(2, 2147483648\)"),
+        ((MANY, 2), b"csr", ONE_ROW, "index pointer size"),
+        ((MANY, 1), b"csc", ONE_COLUMN, TOO_MANY_ROWS),
+        ((MANY, 5), b"coo", ONE_ENTRY, TOO_MANY_ROWS),
+        ((MANY, 5), b"dia", ONE_DIAGONAL, TOO_MANY_ROWS),
+    ],
+)
+def test_matrices(tmp_path, shape, layout, arrays, said) -> None:
+    np.savez_compressed(tmp_path / "X.npz", shape=shape, format=layout, **arrays)
     tracemalloc.start()
     with pytest.raises(InputError, match=said):
         read_matrix(tmp_path / "X.npz")
@@ -53,5 +53,6 @@ def test_matrices(tmp_path, shape, form, arrays, said) -> None:
 )
 def test_text_files(tmp_path, header, status, said) -> None:
     (tmp_path / "xmc.txt").write_text(f"{header}\n0 0:1\n1 1:1\n")
-    files = f"--train={tmp_path}/xmc.txt", f"--output={tmp_path}/d.h5"
-    assert said in ovaflow("prepare", "--format=xmc-text", *files, status=status)
+    train = f"--train={tmp_path}/xmc.txt"
+    output = f"--output={tmp_path}/d.h5"
+    assert said in ovaflow("prepare", "--format=xmc-text", train, output, status=status)

@@ -18,14 +18,17 @@ from ovaflow.reading.documents import TimeIsUp, UnreadableDocumentError, detect_
 from ovaflow.reading.markup import remove_markup
 
 UMLAUTS = "Straße – „Köln“, 5 €"
-PAGES = "A dragon for begin-\nners: größer", "the second page"
+FIRST_PAGE = "A dragon for begin-\nners: größer"
+PDF = make_pdf(FIRST_PAGE, "the second page")
 
 
-def read_text(kind, content, most=1000):
-    return read_document(kind, content, most).text
+def read_text(kind, content) -> str:
+    """Read the text of a document up to 1,000 characters."""
+    return read_document(kind, content, 1000).text
 
 
-def find_reason(kind, content):
+def find_reason(kind, content) -> str:
+    """Return the code of the reason why a document has no text."""
     with pytest.raises(UnreadableDocumentError) as error:
         read_document(kind, content, 1000)
     return error.value.code
@@ -64,42 +67,35 @@ def test_html_is_read_as_in_training() -> None:
     assert ours.split() == theirs.split()
 
 
-@pytest.mark.parametrize("said", ["windows-1251", "iso-8859-1"])
-def test_html_says_its_encoding(said) -> None:
-    word = "дракон" if said == "windows-1251" else "„Köln“"
-    page = f'<meta http-equiv="Content-Type" content="text/html; charset={said}"><p>{word}'
-    written = "windows-1252" if said == "iso-8859-1" else said
-    assert read_text(".htm", page.encode(written)) == word
+@pytest.mark.parametrize(
+    ("declared", "encoding", "word"),
+    [("windows-1251", "windows-1251", "дракон"), ("iso-8859-1", "windows-1252", "„Köln“")],
+)
+def test_html_declares_its_encoding(declared, encoding, word) -> None:
+    page = f'<meta http-equiv="Content-Type" content="text/html; charset={declared}"><p>{word}'
+    assert read_text(".htm", page.encode(encoding)) == word
 
 
 def test_pages_of_a_pdf() -> None:
-    pdf = make_pdf(*PAGES)
-    assert detect_kind("paper", pdf) == detect_kind("x.txt", pdf) == ".pdf"
-    assert read_document(".pdf", pdf, 1000) == (
-        "A dragon for beginners: größer\nthe second page",
-        False,
-        2,
-        2,
-    )
-    assert read_document(".pdf", pdf, 10) == ("A dragon f", True, 2, 1)
-    assert read_text(".pdf", make_locked_pdf(pdf, "")) == read_text(".pdf", pdf)
+    text = "A dragon for beginners: größer\nthe second page"
+    assert detect_kind("paper", PDF) == detect_kind("x.txt", PDF) == ".pdf"
+    assert read_document(".pdf", PDF, 1000) == (text, False, 2, 2)
+    assert read_document(".pdf", PDF, 10) == ("A dragon f", True, 2, 1)
+    assert read_text(".pdf", make_locked_pdf(PDF, "")) == text
 
 
 def test_pdfs_without_a_text() -> None:
-    pdf = make_pdf(*PAGES)
     assert find_reason(".pdf", make_pdf("")) == "no_text"
-    assert find_reason(".pdf", make_locked_pdf(pdf, "secret")) == "locked"
-    for broken in (pdf[: len(pdf) // 2], b"%PDF-1.7\n", make_circular_pdf(pdf), b""):
+    assert find_reason(".pdf", make_locked_pdf(PDF, "secret")) == "locked"
+    for broken in (PDF[: len(PDF) // 2], b"%PDF-1.7\n", make_circular_pdf(PDF), b""):
         assert find_reason(".pdf", broken) == "damaged"
 
 
 @pytest.mark.long
 def test_a_page_that_unfolds_without_end_is_left_out() -> None:
-    assert read_document(".pdf", make_decompression_bomb(make_pdf(*PAGES)), 1000)[1:] == (
-        True,
-        2,
-        1,
-    )
+    document = read_document(".pdf", make_decompression_bomb(PDF), 1000)
+    assert document.cut
+    assert (document.pages, document.pages_read) == (2, 1)
 
 
 def test_what_was_read_in_time_is_kept() -> None:
@@ -108,7 +104,7 @@ def test_what_was_read_in_time_is_kept() -> None:
 
     before = signal.signal(signal.SIGALRM, end)
     try:
-        pdf = make_slow_pdf(make_pdf(*PAGES), 500_000)
+        pdf = make_slow_pdf(PDF, 500_000)
         signal.setitimer(signal.ITIMER_REAL, 2)
         document = read_document(".pdf", pdf, 10**6)
     finally:

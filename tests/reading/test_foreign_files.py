@@ -28,24 +28,33 @@ READ = ["bird", "cat", "dog", "pet"], 12, 16
 
 
 def write_sqlite(path) -> None:
+    """Write a database of SQLite with a table of the records."""
     with sqlite3.connect(path) as connection:
         FRAME.to_sql("records", connection, index=False)
     connection.close()
 
 
-def write_to_bytes(write, *arguments, **options):
+def make_archive(method) -> bytes:
+    """Make an archive with the records as CSV."""
     buffer = io.BytesIO()
-    write(buffer, *arguments, **options)
+    packing = {"method": method, "archive_name": "records.csv"}
+    FRAME.to_csv(buffer, index=False, compression=packing)
     return buffer.getvalue()
 
 
-def make_archive(method):
-    return write_to_bytes(
-        FRAME.to_csv, index=False, compression={"method": method, "archive_name": "records.csv"}
-    )
+def make_feather() -> bytes:
+    buffer = io.BytesIO()
+    FRAME.to_feather(buffer)
+    return buffer.getvalue()
 
 
-def make_arff():
+def make_npz() -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, a=np.ones(2))
+    return buffer.getvalue()
+
+
+def make_arff() -> bytes:
     rows = FRAME.to_csv(
         quotechar="'", escapechar="\\", doublequote=False, header=False, index=False, quoting=1
     )
@@ -53,30 +62,26 @@ def make_arff():
         "% made up\n@RELATION 'records'\n\n"
         "@attribute text string\n@ATTRIBUTE labels string\n\n@DATA\n"
     )
-    return f"{head}{rows}".replace("\n", "\r\n")
+    return f"{head}{rows}".replace("\n", "\r\n").encode()
 
 
-def make_ris():
+def make_ris() -> bytes:
     lines = []
     for text, labels in ROWS:
-        lines += [
-            "TY  - JOUR",
-            f"TI  - {text}",
-            *(f"KW  - {label}" for label in labels.split("|")),
-            "ER  - ",
-            "",
-        ]
-    return "\r\n".join(lines)
+        lines += ["TY  - JOUR", f"TI  - {text}"]
+        lines += [f"KW  - {label}" for label in labels.split("|")]
+        lines += ["ER  - ", ""]
+    return "\r\n".join(lines).encode()
 
 
 FILES = {
     "zip": make_archive("zip"),
     "tar": make_archive("tar"),
-    "arff": make_arff().encode(),
-    "ris": make_ris().encode(),
+    "arff": make_arff(),
+    "ris": make_ris(),
     "json": FRAME.to_json(orient="records").encode(),
     "pkl": pickle.dumps(FRAME),
-    "feather": write_to_bytes(FRAME.to_feather),
+    "feather": make_feather(),
 }
 MADE = {
     "zip": "records.csv",
@@ -92,38 +97,34 @@ ALL_WORDS = ["--label-separator=|", "--min-df=1", "--max-df=1.0"]
 COLUMNS = {"ris": ["--text-column=TI", "--labels-column=KW"]}
 
 
-@pytest.fixture
-def refused():
-    """Calls a command that is refused: its line."""
-
-    def said(*arguments):
-        message = ovaflow(*arguments, status=2)
-        assert message.count("\n") <= 1 + message.count("Usage")
-        return message.strip().splitlines()[-1]
-
-    return said
+def read_only_line(message) -> str:
+    """Return the one line of an error, which may follow the usage of the command."""
+    assert message.count("\n") <= 1 + message.count("Usage")
+    return message.strip().splitlines()[-1]
 
 
 @pytest.mark.parametrize("kind", MADE)
-def test_the_advice_is_followed(refused, prepare, kind) -> None:
+def test_the_advice_is_followed(prepare, kind) -> None:
     old = Path(f"old.{kind}")
-    write_sqlite(old) if kind == "db" else old.write_bytes(FILES[kind])
-    message = refused("train", old)
+    if kind == "db":
+        write_sqlite(old)
+    else:
+        old.write_bytes(FILES[kind])
+    message = read_only_line(ovaflow("train", old, status=2))
     assert message.startswith(f"ovaflow: error: {old}: .{kind} files are not read; ")
     command = re.search(r"(?<=: )(python3|tar) .*", message)[0]
-    shell = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    shell = os.environ | {"PATH": programs}
     done = subprocess.run(["bash", "-c", command], env=shell, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     new = Path(MADE[kind])
-    read = prepare(new, f"--test={new}", *COLUMNS.get(kind, []), *ALL_WORDS)
+    columns = COLUMNS.get(kind, [])
+    read = prepare(new, [f"--test={new}", *columns, *ALL_WORDS])
     assert list(read.dataset.test_texts()) == [text for text, _ in ROWS]
     assert read.found == READ
 
 
-OFFICE = {
-    name: write({"One": [[*FRAME], *ROWS]})
-    for name, write in (("xlsx", make_xlsx), ("ods", make_ods))
-}
+SHEETS = {"One": [list(FRAME), *ROWS]}
 CONTENTS = {
     "zip": (FILES["zip"], "zipfile -e"),
     "tar": (FILES["tar"], "tar -xf"),
@@ -131,12 +132,13 @@ CONTENTS = {
     "ris": (FILES["ris"], "labels_column: KW"),
     "pkl": (FILES["pkl"], "read_pickle"),
     "feather": (FILES["feather"], "read_table"),
-    **{kind: (content, f"set format: {kind}") for kind, content in OFFICE.items()},
+    "xlsx": (make_xlsx(SHEETS), "set format: xlsx"),
+    "ods": (make_ods(SHEETS), "set format: ods"),
     "pdf": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "pdftotext"),
     "xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), "save it as .xlsx"),
     "bib": (b"\xef\xbb\xbf\n@Article{key,\n title = {Bees}\n}\n", "Zotero"),
     "parquet": (FRAME.to_parquet(), "set format: parquet"),
-    "npz": (write_to_bytes(np.savez, a=np.ones(2)), "set format: npz"),
+    "npz": (make_npz(), "set format: npz"),
     "7z": (b"7z\xbc\xaf\x27\x1c" + bytes(50), "7z x"),
 }
 
@@ -145,24 +147,25 @@ CONTENTS = {
 @pytest.mark.parametrize("kind", CONTENTS)
 def test_the_content_tells(prepare, kind, format) -> None:
     content, advice = CONTENTS[kind]
-    said = prepare(content, f"--format={format}").said
+    said = prepare(content, [f"--format={format}"]).said
     assert ", not text; " in said
     assert advice in said
 
 
-def test_a_database_is_told_by_its_content(tmp_path, refused) -> None:
+def test_a_database_is_told_by_its_content(tmp_path) -> None:
     write_sqlite(tmp_path / "a.csv")
-    message = refused("train", tmp_path / "a.csv", "--dry-run")
+    message = read_only_line(ovaflow("train", tmp_path / "a.csv", "--dry-run", status=2))
     assert "is a database of SQLite, not text; write a table" in message
 
 
-def test_a_format_of_the_config_that_is_none(tmp_path, refused) -> None:
+def test_a_format_of_the_config_that_is_none(tmp_path) -> None:
     config = {"datasets": {"a": {"format": "arff", "train": "a.arff"}}, "runs": {"msi": {}}}
     (tmp_path / "a.yaml").write_text(yaml.safe_dump(config))
-    message = refused("run", tmp_path / "a.yaml")
+    message = read_only_line(ovaflow("run", tmp_path / "a.yaml", status=2))
     assert "datasets.a.format: arff is not read; write it as CSV: python3" in message
 
 
 def test_texts_may_speak_of_such_files(tmp_path, prepare) -> None:
     lines = "cat\t%PDF is a mark\ndog\tPK is no zip\nbird\t@article and TY  - \n"
-    assert prepare(lines, "--format=text-tsv", f"--test={tmp_path}/a.csv", *ALL_WORDS).found[1] == 6
+    options = ["--format=text-tsv", f"--test={tmp_path}/a.csv", *ALL_WORDS]
+    assert prepare(lines, options).found[1] == 6

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import unicodedata
+from itertools import chain
 
 import naive
 import numpy as np
@@ -50,26 +51,32 @@ MUTATIONS = st.lists(
 )
 
 
+ROWS = st.lists(st.tuples(st.integers(0, 6), VALUES), max_size=6)
+LABEL_IDS = st.lists(st.integers(0, 4), max_size=6)
+LINE_ENDS = st.sampled_from(["", " ", "\r", "\t "])
+
+
 @st.composite
 def bodies(draw):
-    """Lines of labels and features."""
+    """Draw lines of labels and features."""
     lines = []
     for _ in range(draw(st.integers(0, 9))):
-        row = draw(st.lists(st.tuples(st.integers(0, 6), VALUES), max_size=6))
-        labels = ",".join(map(str, draw(st.lists(st.integers(0, 4), max_size=6))))
-        tokens = [labels or draw(BLANKS), *(f"{feature}:{value}" for feature, value in row)]
-        lines.append(draw(BLANKS).join(tokens) + draw(st.sampled_from(["", " ", "\r", "\t "])))
+        features = [f"{feature}:{value}" for feature, value in draw(ROWS)]
+        labels = ",".join(str(label) for label in draw(LABEL_IDS))
+        tokens = [labels or draw(BLANKS), *features]
+        lines.append(draw(BLANKS).join(tokens) + draw(LINE_ENDS))
     return "\n".join(lines).encode()
 
 
-def mutate_bytes(data, mutations):
-    """Bytes flipped, put in, taken out or doubled at some places."""
+def mutate_bytes(data, mutations) -> bytes:
+    """Flip, insert, remove or repeat bytes at some places."""
     for kind, place, piece in mutations:
-        k = int(place * len(data))
-        n = len(piece)
-        rest = data[k:]
+        start = int(place * len(data))
+        rest = data[start:]
+        after_piece = rest[len(piece) :]
         flipped = bytes(a ^ b for a, b in zip(rest, piece, strict=False))
-        data = data[:k] + (flipped + rest[n:], piece + rest, rest[n:], rest[:9] + rest)[kind]
+        changed = [flipped + after_piece, piece + rest, after_piece, rest[:9] + rest]
+        data = data[:start] + changed[kind]
     return data
 
 
@@ -80,27 +87,53 @@ def parse_or_find_line(read):
     except InputError as error:
         line = re.search(r", line (\d+):", str(error))
         return line and int(line[1])
-    assert [array.dtype for array in (*X.arrays, *Y.arrays)] == [np.float32, np.int32, np.int64] * 2
+    for matrix in (X, Y):
+        types = [array.dtype for array in matrix.arrays]
+        assert types == [np.float32, np.int32, np.int64]
     return X.to_scipy(), Y.to_scipy()
 
 
-def assert_equal(ours, instances, first) -> None:
-    """Instances of the plain parser as the readers give them: sorted, summed, without zeros."""
-    features = [
-        [(feature - first, value) for feature, value in row if value != 0] for row, _ in instances
-    ]
-    labels = [[(label, 1) for label in {*row}] for _, row in instances]
-    for matrix, rows in zip(ours, (features, labels), strict=True):
-        theirs = summed(rows, matrix.shape[1])
-        for name in ("indptr", "indices", "data"):
-            np.testing.assert_array_equal(getattr(matrix, name), getattr(theirs, name))
+def sum_rows(rows, n_columns) -> scipy.sparse.csr_array:
+    """Make a matrix of rows of (column, value), sorted and summed by SciPy."""
+    pairs = list(chain.from_iterable(rows))
+    columns = np.array([column for column, _ in pairs], int)
+    values = np.array([value for _, value in pairs], np.float32)
+    indptr = np.cumsum([0] + [len(row) for row in rows])
+    matrix = scipy.sparse.csr_array((values, columns, indptr), (len(rows), n_columns))
+    matrix.sum_duplicates()
+    return matrix
 
 
-@given(st.one_of(bodies(), st.binary(max_size=60)), MUTATIONS, st.integers(1, 99), st.booleans())
+def assert_equal(ours, theirs) -> None:
+    for name in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+
+
+def assert_equal_instances(ours, instances, first) -> None:
+    """Compare with instances of the plain parser, which are not sorted, not summed, with zeros."""
+    X, Y = ours
+    features = []
+    labels = []
+    for row, labels_of_row in instances:
+        features.append([(feature - first, value) for feature, value in row if value != 0])
+        labels.append([(label, 1) for label in set(labels_of_row)])
+    assert_equal(X, sum_rows(features, X.shape[1]))
+    assert_equal(Y, sum_rows(labels, Y.shape[1]))
+
+
+LONG_NUMBER = b"0001,4 0:1 \r\n1 1:16777217.00000000000000000001\n\n"
+
+
+@given(
+    body=st.one_of(bodies(), st.binary(max_size=60)),
+    mutations=MUTATIONS,
+    block=st.integers(1, 99),
+    comments=st.booleans(),
+)
 @settings(ALIKE, max_examples=300)
-@example(b"\n\n\n", [], 1, False)
-@example(b"\n \n\n \n\n", [], 3, False)
-@example(b"0001,4 0:1 \r\n1 1:16777217.00000000000000000001\n\n", [], 3, False)
+@example(body=b"\n\n\n", mutations=[], block=1, comments=False)
+@example(body=b"\n \n\n \n\n", mutations=[], block=3, comments=False)
+@example(body=LONG_NUMBER, mutations=[], block=3, comments=False)
 def test_lines_equal_those_of_the_plain_parser(tmp_path, body, mutations, block, comments) -> None:
     body = mutate_bytes(body, mutations).removeprefix(b"\xef\xbb\xbf")
     path = tmp_path / "file"
@@ -116,7 +149,7 @@ def test_lines_equal_those_of_the_plain_parser(tmp_path, body, mutations, block,
     if wrong is not None:
         assert ours == wrong
     elif isinstance(ours, tuple):
-        assert_equal(ours, instances, int(comments))
+        assert_equal_instances(ours, instances, int(comments))
     else:
         # no instances, fewer than promised, or a sum beyond float32, whose line is not told
         assert len(instances) < 3 or ours is None
@@ -145,58 +178,70 @@ def test_svmlight_equals_sklearn(tmp_path, zero_based, lowest) -> None:
     paths = [tmp_path / "1", tmp_path / "2"]
     for path, content in zip(paths, files, strict=True):
         path.write_text(content, newline="")
-    _, splits = read_svmlight(
-        paths, first=None if zero_based == "auto" else int(not zero_based), block=16
-    )
-    ours = [each.to_scipy() for split in splits for each in split]
+    first = None if zero_based == "auto" else int(not zero_based)
+    _, pairs = read_svmlight(paths, first=first, block=16)
     theirs = load_svmlight_files(paths, multilabel=True, zero_based=zero_based, dtype=np.float32)
-    for k in (0, 2):
-        np.testing.assert_array_equal(ours[k].toarray(), theirs[k].toarray())
-        assert ours[k + 1].tolil().rows.tolist() == [
-            sorted(map(int, each)) for each in theirs[k + 1]
-        ]
+    assert len(theirs) == 2 * len(pairs)
+    for (X, Y), X_theirs, labels in zip(pairs, theirs[::2], theirs[1::2], strict=True):
+        np.testing.assert_array_equal(X.to_scipy().toarray(), X_theirs.toarray())
+        assert Y.to_scipy().tolil().rows.tolist() == [sorted(each) for each in labels]
 
 
-def join_frame_labels(frame):
-    return frame.assign(labels=frame["labels"].map(",".join))
+def write_text_tsv(frame) -> str:
+    lines = ""
+    for text, labels in frame.values:
+        lines += f"{','.join(labels)}\t{text}\n"
+    return lines
 
 
-FORMATS = {
-    "text-tsv": lambda frame: "".join(
-        f"{labels}\t{text}\n" for text, labels in join_frame_labels(frame).values
-    ),
-    "csv": lambda frame: join_frame_labels(frame).to_csv(index=False, lineterminator="\r\n"),
-    "jsonl": lambda frame: frame.to_json(orient="records", lines=True),
+def write_csv(frame) -> str:
+    joined = frame.assign(labels=frame["labels"].map(",".join))
+    return joined.to_csv(index=False, lineterminator="\r\n")
+
+
+def write_json_lines(frame) -> str:
+    return frame.to_json(orient="records", lines=True)
+
+
+WRITERS = {
+    "text-tsv": write_text_tsv,
+    "csv": write_csv,
+    "jsonl": write_json_lines,
     "parquet": pandas.DataFrame.to_parquet,
 }
 
 
-@pytest.mark.parametrize("format", FORMATS)
+def clean_plainly(text) -> str:
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+def clean_labels_plainly(labels) -> tuple[str, ...]:
+    names = {}
+    for label in labels:
+        composed = unicodedata.normalize("NFC", clean_plainly(label))
+        names[" ".join(composed.split())] = None
+    names.pop("", None)
+    return tuple(names)
+
+
+@pytest.mark.parametrize("format", WRITERS)
 @given(rows=st.lists(st.tuples(TEXTS, LABELS), min_size=1, max_size=4), mutations=MUTATIONS)
 @ALIKE
 def test_texts(tmp_path, format, rows, mutations) -> None:
     if format == "text-tsv":
         rows = [(re.sub("[\n\r]", " ", text), labels) for text, labels in rows]
     path = tmp_path / "file"
-    data = FORMATS[format](pandas.DataFrame(rows, columns=["text", "labels"]))
-    data = data.encode() if isinstance(data, str) else data
+    data = WRITERS[format](pandas.DataFrame(rows, columns=["text", "labels"]))
+    if isinstance(data, str):
+        data = data.encode()
     settings = PrepareSource(format=format, missing=[])
     path.write_bytes(data)
-    assert [instance[:2] for instance in read_file(settings, path)] == [
-        make_instance(*row) for row in rows
-    ]
+    ours = [(instance.text, instance.labels) for instance in read_file(settings, path)]
+    theirs = [(clean_plainly(text), clean_labels_plainly(labels)) for text, labels in rows]
+    assert ours == theirs
     path.write_bytes(mutate_bytes(data, mutations))
     with contextlib.suppress(InputError):
         list(read_file(settings, path))
-
-
-def make_instance(text, labels):
-    names = (" ".join(unicodedata.normalize("NFC", cleaned(label)).split()) for label in labels)
-    return cleaned(text), tuple(dict.fromkeys(filter(None, names)))
-
-
-def cleaned(text):
-    return text.replace("\0", " ").encode("utf-8", "replace").decode()
 
 
 def test_lines_end_at_line_feeds_only(tmp_path) -> None:
@@ -205,33 +250,44 @@ def test_lines_end_at_line_feeds_only(tmp_path) -> None:
     assert list(read_lines(tmp_path / "file")) == expected
 
 
-SAVED = {
-    "dense.npy": lambda path, matrix: np.save(path, matrix.toarray()),
-    "dense.npz": lambda path, matrix: np.savez(path, matrix.toarray()),
+def save_array(path, matrix) -> None:
+    """Save a dense matrix as npy or npz, as the name of the file says."""
+    save = np.save if path.suffix == ".npy" else np.savez
+    save(path, matrix.toarray())
+
+
+def save_by(layout):
+    """Make a function that saves a sparse matrix in a layout."""
+    return lambda path, matrix: scipy.sparse.save_npz(path, matrix.asformat(layout))
+
+
+SAVING_FUNCTIONS = {
+    "dense.npy": save_array,
+    "dense.npz": save_array,
+    "csr.npz": save_by("csr"),
+    "csc.npz": save_by("csc"),
+    "coo.npz": save_by("coo"),
+    "bsr.npz": save_by("bsr"),
+    "dia.npz": save_by("dia"),
 }
-for layout in ("csr", "csc", "coo", "bsr", "dia"):
-    SAVED[f"{layout}.npz"] = lambda path, matrix, layout=layout: scipy.sparse.save_npz(
-        path, matrix.asformat(layout)
-    )
 
 
-@pytest.mark.parametrize("kind", SAVED)
+@pytest.mark.parametrize("kind", SAVING_FUNCTIONS)
 def test_arrays_and_matrices(tmp_path, kind, monkeypatch) -> None:
     monkeypatch.setattr(npz, "_BLOCK_ENTRIES", 50)
     random = np.random.default_rng(0)
-    ending = kind[-3:]
+    ending = kind.rpartition(".")[2]
+    path = tmp_path / f"X.trn.{ending}"
     X = scipy.sparse.random_array((30, 12), density=0.2, rng=random)
-    Y = scipy.sparse.random_array(
-        (30, 5), density=0.2, rng=random, data_sampler=lambda size: np.ones(size)
-    )
-    SAVED[kind](tmp_path / f"X.trn.{ending}", X)
-    SAVED[f"dense.{ending}"](tmp_path / f"Y.trn.{ending}", Y)
-    for ours, theirs in zip(npz.read_pair(tmp_path / f"X.trn.{ending}"), (X, Y), strict=True):
+    Y = scipy.sparse.random_array((30, 5), density=0.2, rng=random)
+    Y.data[:] = 1
+    SAVING_FUNCTIONS[kind](path, X)
+    save_array(tmp_path / f"Y.trn.{ending}", Y)
+    for ours, theirs in zip(npz.read_pair(path), (X, Y), strict=True):
         assert [array.dtype for array in ours.arrays] == [np.float32, np.int32, np.int64]
         assert len(ours.data) == theirs.nnz
-        np.testing.assert_array_equal(
-            ours.to_scipy().toarray(), theirs.toarray().astype(np.float32)
-        )
+        expected = theirs.toarray().astype(np.float32)
+        np.testing.assert_array_equal(ours.to_scipy().toarray(), expected)
 
 
 @pytest.mark.parametrize(
@@ -245,12 +301,3 @@ def test_files_of_labels_are_found(tmp_path, name, said) -> None:
     np.save(tmp_path / name, np.eye(2))
     with pytest.raises(InputError, match=said):
         npz.read_pair(tmp_path / name)
-
-
-def summed(rows, n_columns):
-    """Rows of (column, value), sorted and summed by SciPy."""
-    columns, values = np.array([pair for row in rows for pair in row], float).reshape(-1, 2).T
-    arrays = values.astype(np.float32), columns.astype(int), np.cumsum([0, *map(len, rows)])
-    matrix = scipy.sparse.csr_array(arrays, (len(rows), n_columns))
-    matrix.sum_duplicates()
-    return matrix

@@ -8,6 +8,7 @@ import io
 import lzma
 import os
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow
@@ -17,30 +18,36 @@ import scipy.sparse
 
 from ovaflow.settings.source import holds_texts
 
-PLAIN = ("--no-normalize", "--bias=0")
-ALL_TOKENS = ("--min-df=1", "--max-df=1.0", "--tfidf=false", "--no-sublinear")
-PACKED = {
+PLAIN_FEATURES = ["--no-normalize", "--bias=0"]
+ALL_TOKENS = ["--min-df=1", "--max-df=1.0", "--tfidf=false", "--no-sublinear"]
+
+
+def compress_by_zstd(content) -> bytes:
+    return pyarrow.compress(content, codec="zstd", asbytes=True)
+
+
+COMPRESSIONS = {
     "gzip": gzip.compress,
     "bz2": bz2.compress,
     "xz": lzma.compress,
-    "zstd": lambda content: pyarrow.compress(content, codec="zstd", asbytes=True),
+    "zstd": compress_by_zstd,
 }
 
 
-def parquet(**columns):
+def make_parquet(**columns) -> bytes:
     buffer = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.table(columns), buffer)
     return buffer.getvalue()
 
 
-def npy(array):
+def make_npy(array) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=True)
     return buffer.getvalue()
 
 
-def sparse(**changes):
-    """scipy.sparse.save_npz's arrays, some of them replaced."""
+def make_npz(**changes) -> bytes:
+    """Make the arrays of scipy.sparse.save_npz, some of them replaced."""
     arrays = {
         "format": "csr",
         "shape": [2, 3],
@@ -53,13 +60,27 @@ def sparse(**changes):
     return buffer.getvalue()
 
 
-def saved(matrix):
+def make_scipy_npz(matrix) -> bytes:
     buffer = io.BytesIO()
     scipy.sparse.save_npz(buffer, matrix)
     return buffer.getvalue()
 
 
-# a line of the file, or None; a part of what is said
+def make_square_npy(shape) -> bytes:
+    """Make a matrix of two rows whose header says another shape."""
+    return make_npy(np.eye(2)).replace(b"(2, 2)", shape)
+
+
+def make_encrypted_npz() -> bytes:
+    """Make arrays whose archive says that one is encrypted."""
+    directory_entry = b"(PK\x01\x02.{4})\x00"
+    return re.sub(directory_entry, b"\\g<1>\x01", make_npz(), flags=re.DOTALL)
+
+
+NOT_A_NUMBER = "has no finite number after the colon"
+TOO_LARGE = "too large for 32 bits"
+NOT_A_MATRIX = "not a matrix of scipy.sparse.save_npz or numpy.save"
+
 REFUSED = {
     "xmc-text": [
         (b"", 1, "expected a header"),
@@ -76,14 +97,14 @@ REFUSED = {
         (b"1 7 5\nsport 1:1\n", 2, "expected label ids separated by commas, found 'sport'"),
         (b"1 7 5\n1 2 1:1\n", 2, "expected feature:value, found '2'"),
         (b"1 7 5\n1 7:1\n", 2, "feature id out of range in '7:1', ids run from 0 to 6"),
-        *(
-            (b"1 7 5\n1 1:%s\n" % value, 2, "no finite number")
-            for value in (b"", b" 1", b"nan", b"1e", b"1,5", b"1\0")
-        ),
-        *(
-            (b"1 7 5\n1 1:%s\n" % value, 2, "too large for 32 bits")
-            for value in (b"3.5e38", b"-1e99999999")
-        ),
+        (b"1 7 5\n1 1:\n", 2, NOT_A_NUMBER),
+        (b"1 7 5\n1 1: 1\n", 2, NOT_A_NUMBER),
+        (b"1 7 5\n1 1:nan\n", 2, NOT_A_NUMBER),
+        (b"1 7 5\n1 1:1e\n", 2, NOT_A_NUMBER),
+        (b"1 7 5\n1 1:1,5\n", 2, NOT_A_NUMBER),
+        (b"1 7 5\n1 1:1\0\n", 2, NOT_A_NUMBER),
+        (b"1 7 5\n1 1:3.5e38\n", 2, TOO_LARGE),
+        (b"1 7 5\n1 1:-1e99999999\n", 2, TOO_LARGE),
         (b"4 7 5\n\n1 1:1\n1 2:3e38 1:3e38 1:3e38\n1 1:1\n", None, "twice sum to infinity"),
         (b"1 7 5\n\x1b[2J\x07 1:1\n", 2, r"found '\x1b[2J\x07'"),
         (b"2 7 5\n 1:1\n 2:1\n", None, "none of the 2 training instances has a label"),
@@ -136,7 +157,10 @@ REFUSED = {
         ),
         (
             b'{"text": "one", "labels": [], "day": "9999-12-31T23:59:59-05:00"}',
-            *(1, "is neither a number nor an ISO date", "--split=last", "--split-column=day"),
+            1,
+            "is neither a number nor an ISO date",
+            "--split=last",
+            "--split-column=day",
         ),
     ],
     "csv": [
@@ -184,52 +208,46 @@ REFUSED = {
         (b"text,labels\none,\"['a'\"\n", 2, "labels begin like a list, but are none"),
     ],
     "parquet": [
-        (parquet(text=["one"], labels=["a"])[:-20], None, "not a readable Parquet file"),
-        (parquet(text=["one"], tags=["a"]), None, "no column 'labels', there are 'text', 'tags'"),
-        (parquet(text=[1.0, np.inf], labels=["a", "b"]), None, "row 2: a text is inf"),
-        (parquet(text=["one"], labels=[1.5]), None, "row 1: a label is 1.5"),
+        (make_parquet(text=["one"], labels=["a"])[:-20], None, "not a readable Parquet file"),
         (
-            parquet(text=pyarrow.array([1 << 61], pyarrow.timestamp("us")), labels=["a"]),
+            make_parquet(text=["one"], tags=["a"]),
+            None,
+            "no column 'labels', there are 'text', 'tags'",
+        ),
+        (make_parquet(text=[1.0, np.inf], labels=["a", "b"]), None, "row 2: a text is inf"),
+        (make_parquet(text=["one"], labels=[1.5]), None, "row 1: a label is 1.5"),
+        (
+            make_parquet(text=pyarrow.array([1 << 61], pyarrow.timestamp("us")), labels=["a"]),
             None,
             "date value out",
         ),
     ],
     "npz": [
-        (b"0 1:1\n", None, "not a matrix of scipy.sparse.save_npz or numpy.save"),
-        (npy(np.array([[{}]])), None, "not a matrix"),
-        (npy(np.eye(2) * 1j), None, "type complex128"),
-        *(
-            (npy(np.eye(2)).replace(b"(2, 2)", shape), None, "not a matrix")
-            for shape in (b"((((((", b"(2, 2))", b"(2,\n  2) ,\n 1")
-        ),
-        (
-            re.sub(b"(PK\x01\x02.{4})\x00", b"\\g<1>\x01", sparse(), flags=re.DOTALL),
-            None,
-            "is encrypted",
-        ),
-        (sparse()[:26] + b"\xe8\3" + sparse()[28:], None, "File name in directory"),
-        (npy(np.ones((2, 2, 2))), None, "shape (2, 2, 2)"),
-        (npy(np.array([[1e300, 1], [1, 1]])), None, "not finite in 32 bits"),
-        (npy(np.eye(3)), None, "2 rows of labels for 3 rows of features"),
-        *(
-            (sparse(**changes), None, "not a matrix")
-            for changes in (
-                {"indices": [0, 3]},
-                {"indptr": [0, 2]},
-                {"shape": [2, 1 << 40]},
-                {"data": [1.0, np.nan]},
-                {"format": "bsr", "data": np.ones((2, 1, 1)), "indices": [0, 7]},
-                {"format": "coo", "row": [0, 7], "col": [0, 1]},
-            )
-        ),
+        (b"0 1:1\n", None, NOT_A_MATRIX),
+        (make_npy(np.array([[{}]])), None, NOT_A_MATRIX),
+        (make_npy(np.eye(2) * 1j), None, "type complex128"),
+        (make_square_npy(b"(((((("), None, NOT_A_MATRIX),
+        (make_square_npy(b"(2, 2))"), None, NOT_A_MATRIX),
+        (make_square_npy(b"(2,\n  2) ,\n 1"), None, NOT_A_MATRIX),
+        (make_encrypted_npz(), None, "is encrypted"),
+        (make_npz()[:26] + b"\xe8\3" + make_npz()[28:], None, "File name in directory"),
+        (make_npy(np.ones((2, 2, 2))), None, "shape (2, 2, 2)"),
+        (make_npy(np.array([[1e300, 1], [1, 1]])), None, "not finite in 32 bits"),
+        (make_npy(np.eye(3)), None, "2 rows of labels for 3 rows of features"),
+        (make_npz(indices=[0, 3]), None, NOT_A_MATRIX),
+        (make_npz(indptr=[0, 2]), None, NOT_A_MATRIX),
+        (make_npz(shape=[2, 1 << 40]), None, NOT_A_MATRIX),
+        (make_npz(data=[1.0, np.nan]), None, NOT_A_MATRIX),
+        (make_npz(format="bsr", data=np.ones((2, 1, 1)), indices=[0, 7]), None, NOT_A_MATRIX),
+        (make_npz(format="coo", row=[0, 7], col=[0, 1]), None, NOT_A_MATRIX),
     ],
 }
+"""By format: content, line of the error or None, a part of the message, and options."""
 
 ONE = "1:1.0 = 0"
 WORDS = "word = a\nother = b"
 TWO_ROWS = "0:1.0 = 0\n2:1.0 = 1"
 
-# features (values by id, or tokens) and labels of each instance
 LEGAL = {
     "xmc-text": [
         (b"\xef\xbb\xbf1 7 5\n0 1:1\n", ONE),
@@ -266,7 +284,10 @@ LEGAL = {
         ),
         (
             b'{"text": "one", "tags": ["a", "b"], "kind": "b;c"}',
-            *("one = a;b;c", "--labels-column=tags", "--labels-column=kind", "--label-separator=;"),
+            "one = a;b;c",
+            "--labels-column=tags",
+            "--labels-column=kind",
+            "--label-separator=;",
         ),
     ],
     "csv": [
@@ -280,46 +301,58 @@ LEGAL = {
     ],
     "parquet": [
         (
-            parquet(text=[None, "one"], note=[np.nan, 2.0], labels=[["a"], None]),
-            *(" = a\none = ", "--text-column=text,note"),
+            make_parquet(text=[None, "one"], note=[np.nan, 2.0], labels=[["a"], None]),
+            " = a\none = ",
+            "--text-column=text,note",
         ),
         (
-            parquet(
+            make_parquet(
                 text=pyarrow.array(["word", "other"]).dictionary_encode(), labels=["a", '["b"]']
             ),
             WORDS,
         ),
-        (parquet(text=["one", "two"], labels=[3.0, np.nan]), "one = 3\ntwo = "),
-        (parquet(labels=[[1, 2], []], text=["one", "two"]), "one = 1;2\ntwo = "),
+        (make_parquet(text=["one", "two"], labels=[3.0, np.nan]), "one = 3\ntwo = "),
+        (make_parquet(labels=[[1, 2], []], text=["one", "two"]), "one = 1;2\ntwo = "),
     ],
     "npz": [
-        (sparse(data=[1.0, 2.0, 1.0], indices=[0, 0, 2], indptr=[0, 2, 3]), "0:3.0 = 0\n2:1.0 = 1"),
-        (sparse(data=np.ones(2, np.int8)), TWO_ROWS),
-        (saved(scipy.sparse.csc_array(np.array([[1.0, 0, 0], [0, 0, 1]]))), TWO_ROWS),
-        (npy(np.asfortranarray([[1.0, 0, 0], [0, 0, 1]])), TWO_ROWS),
+        (
+            make_npz(data=[1.0, 2.0, 1.0], indices=[0, 0, 2], indptr=[0, 2, 3]),
+            "0:3.0 = 0\n2:1.0 = 1",
+        ),
+        (make_npz(data=np.ones(2, np.int8)), TWO_ROWS),
+        (make_scipy_npz(scipy.sparse.csc_array(np.array([[1.0, 0, 0], [0, 0, 1]]))), TWO_ROWS),
+        (make_npy(np.asfortranarray([[1.0, 0, 0], [0, 0, 1]])), TWO_ROWS),
     ],
 }
+"""By format: content, features (values by id, or tokens) and labels of each instance, and options.
+"""
 
 
 @pytest.fixture
-def read(tmp_path, prepare):
-    """Prepares a file, which is tested on, too."""
+def read(tmp_path, prepare) -> Callable:
+    """Prepare a file of some format, which is tested on, too."""
 
-    def prepared(format, content, *options, **files):
-        files = {"test": content} | files
+    def read_content(format, content, options=(), label_names=None):
+        files = {"test": content}
+        if label_names is not None:
+            files["labels"] = label_names
         if format == "npz":
-            files |= dict.fromkeys(("train-labels", "test-labels"), npy(np.eye(2)))
-        for option, written in files.items():
-            (tmp_path / option).write_bytes(written)
-            options += (f"--{option}={tmp_path / option}",)
-        tokens = ALL_TOKENS if holds_texts(format) else ()
-        return prepare(content, f"--format={format}", *PLAIN, *tokens, *options, name="train")
+            files["train-labels"] = make_npy(np.eye(2))
+            files["test-labels"] = make_npy(np.eye(2))
+        words = [f"--format={format}", *PLAIN_FEATURES, *options]
+        if holds_texts(format):
+            words += ALL_TOKENS
+        for role, file_content in files.items():
+            path = tmp_path / role
+            path.write_bytes(file_content)
+            words.append(f"--{role}={path}")
+        return prepare(content, words, name="train")
 
-    return prepared
+    return read_content
 
 
-def refused(read, message, line=None, file="train") -> None:
-    """The one line of an error, below what was said of the files read before."""
+def assert_refused(read, message, line=None, file="train") -> None:
+    """Check the one line of an error, below what was said of the files read before."""
     *_, said = read.said.splitlines()
     assert read.dataset is None
     assert said.startswith("ovaflow: error: ")
@@ -328,122 +361,122 @@ def refused(read, message, line=None, file="train") -> None:
     assert line is None or f"/{file}, line {line}: " in said
 
 
-def named(table):
-    return [
-        pytest.param(kind, case, id=f"{kind} {k}")
-        for kind, cases in table.items()
-        for k, case in enumerate(cases)
-    ]
+def list_cases(cases_by_format) -> list:
+    """List formats with their cases, numbered for the names of tests."""
+    listed = []
+    for format, cases in cases_by_format.items():
+        for number, case in enumerate(cases):
+            listed.append(pytest.param(format, case, id=f"{format} {number}"))
+    return listed
 
 
-@pytest.mark.parametrize(("format", "case"), named(REFUSED))
+@pytest.mark.parametrize(("format", "case"), list_cases(REFUSED))
 def test_refused(read, format, case) -> None:
     content, line, message, *options = case
-    refused(read(format, content, *options), message, line)
+    assert_refused(read(format, content, options), message, line)
 
 
-@pytest.mark.parametrize(("format", "case"), named(LEGAL))
+@pytest.mark.parametrize(("format", "case"), list_cases(LEGAL))
 def test_legal(read, format, case) -> None:
     content, instances, *options = case
-    assert describe_instances(read(format, content, *options).dataset) == instances
+    assert describe_instances(read(format, content, options).dataset) == instances
 
 
-def describe_instances(dataset):
-    """Return tokens, or values by id, and names of labels of each training instance."""
+def describe_instances(dataset) -> str:
+    """Describe tokens, or values by id, and names of labels of each training instance."""
     X = dataset.train.X.to_scipy()
     Y = dataset.train.Y.to_scipy()
     X.eliminate_zeros()
-    lines = []
     names = dataset.feature_names
+    lines = []
     for i in range(X.shape[0]):
         x = X[[i]]
-        y = Y[[i]]
-        entries = [
-            names[j] if names else f"{j}:{value!s}"
-            for j, value in zip(x.indices, x.data, strict=True)
-        ]
-        lines.append(
-            " ".join(sorted(entries))
-            + " = "
-            + ";".join(sorted(dataset.label_names[j] for j in y.indices))
-        )
+        if names:
+            features = [names[feature] for feature in x.indices]
+        else:
+            pairs = zip(x.indices, x.data, strict=True)
+            features = [f"{feature}:{value!s}" for feature, value in pairs]
+        labels = [dataset.label_names[label] for label in Y[[i]].indices]
+        lines.append(f"{' '.join(sorted(features))} = {';'.join(sorted(labels))}")
     return "\n".join(lines)
 
 
-IDS = {"xmc-text": b"2 3 3\n0,2 1:1\n1 2:1\n", "text-tsv": b"0,2\tword\n1\tother\n"}
-NOT_IDS = ["-1", "4", "1.5", "a", "\u0661", "9" * 5000]
+THREE_LABELS = b"2 3 3\n0,2 1:1\n1 2:1\n"
 
 
 @pytest.mark.parametrize(
-    ("format", "content", "names", "line", "message"),
+    ("names", "line", "message"),
     [
-        (
-            "xmc-text",
-            IDS["xmc-text"],
-            b"zero\none\n",
-            None,
-            "2 names for 3 labels; give one line per label",
-        ),
-        ("xmc-text", IDS["xmc-text"], b"0\n1\n2\n3\n", None, "4 names for 3 labels"),
-        ("xmc-text", IDS["xmc-text"], b"zero\n\xe4\ntwo\n", 2, "is not valid UTF-8"),
-        *(
-            (
-                "text-tsv",
-                f"0\tword\n{label}\tother\n".encode(),
-                b"a\nb\nc\n",
-                2,
-                "is not an id from 0 to 2; leave out",
-            )
-            for label in NOT_IDS
-        ),
+        (b"zero\none\n", None, "2 names for 3 labels; give one line per label"),
+        (b"0\n1\n2\n3\n", None, "4 names for 3 labels"),
+        (b"zero\n\xe4\ntwo\n", 2, "is not valid UTF-8"),
     ],
 )
-def test_names_that_do_not_fit(read, format, content, names, line, message) -> None:
-    refused(
-        read(format, content, labels=names),
-        message,
-        line,
-        "train" if content not in IDS.values() else "labels",
-    )
+def test_names_that_do_not_fit(read, names, line, message) -> None:
+    refused = read("xmc-text", THREE_LABELS, label_names=names)
+    assert_refused(refused, message, line, file="labels")
 
 
-MANY = b"30000 7 5\n" + b"".join(b"%d %d:1\n" % (i % 5, i % 7) for i in range(30_000))
+@pytest.mark.parametrize("label", ["-1", "4", "1.5", "a", "\u0661", "9" * 5000])
+def test_labels_that_are_no_ids_of_the_names(read, label) -> None:
+    content = f"0\tword\n{label}\tother\n".encode()
+    refused = read("text-tsv", content, label_names=b"a\nb\nc\n")
+    assert_refused(refused, "is not an id from 0 to 2; leave out", line=2)
 
 
-def flipped(content):
-    changed = bytearray(content)
+def make_many_rows() -> bytes:
+    rows = b""
+    for i in range(30_000):
+        rows += b"%d %d:1\n" % (i % 5, i % 7)
+    return b"30000 7 5\n" + rows
+
+
+MANY_ROWS = make_many_rows()
+
+
+def cut_off(compress) -> bytes:
+    packed = compress(MANY_ROWS)
+    return packed[: len(packed) // 2]
+
+
+def cut_last_bytes(compress) -> bytes:
+    return compress(MANY_ROWS)[:-3]
+
+
+def change_a_byte(compress) -> bytes:
+    changed = bytearray(compress(MANY_ROWS))
     changed[len(changed) // 2] ^= 255
     return bytes(changed)
 
 
-DAMAGES = {
-    "cut": lambda pack: pack(MANY)[: len(pack(MANY)) // 2],
-    "last bytes missing": lambda pack: pack(MANY)[:-3],
-    "a byte changed": lambda pack: flipped(pack(MANY)),
-    "second stream damaged": lambda pack: pack(MANY[:99]) + pack(MANY[99:])[:-30],
-}
+def cut_the_second_stream(compress) -> bytes:
+    return compress(MANY_ROWS[:99]) + compress(MANY_ROWS[99:])[:-30]
 
 
-@pytest.mark.parametrize("kind", PACKED)
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("kind", COMPRESSIONS)
+@pytest.mark.parametrize("damage", [cut_off, cut_last_bytes, change_a_byte, cut_the_second_stream])
 def test_damaged_compressed_files(read, kind, damage) -> None:
-    # zstd has no checksum here: the content is wrong
-    said = f"truncated or damaged {kind} file" if damage != "a byte changed" else "train"
-    refused(read("xmc-text", DAMAGES[damage](PACKED[kind])), said)
+    said = f"truncated or damaged {kind} file"
+    if damage is change_a_byte:
+        # zstd has no checksum here: the content is wrong
+        said = "train"
+    assert_refused(read("xmc-text", damage(COMPRESSIONS[kind])), said)
 
 
-@pytest.mark.parametrize("kind", PACKED)
+@pytest.mark.parametrize("kind", COMPRESSIONS)
 @pytest.mark.parametrize(
     ("format", "parts", "instances"),
     [
         ("xmc-text", [b"1 7 5\n", b"0 1:1\n"], ONE),
         ("text-tsv", [b"a\tword\nb\tot", b"her\n"], WORDS),
-        ("parquet", [parquet(text=["word", "other"], labels=["a", "b"])], WORDS),
-        ("npz", [sparse()], TWO_ROWS),
+        ("parquet", [make_parquet(text=["word", "other"], labels=["a", "b"])], WORDS),
+        ("npz", [make_npz()], TWO_ROWS),
     ],
 )
 def test_compressed_files(read, kind, format, parts, instances) -> None:
-    assert describe_instances(read(format, b"".join(map(PACKED[kind], parts))).dataset) == instances
+    compress = COMPRESSIONS[kind]
+    content = b"".join(compress(part) for part in parts)
+    assert describe_instances(read(format, content).dataset) == instances
 
 
 @pytest.mark.parametrize("role", ["train", "labels", "label-map", "stop-words"])
@@ -460,5 +493,5 @@ def test_compressed_files(read, kind, format, parts, instances) -> None:
 def test_what_is_not_a_file(tmp_path, prepare, role, name, message) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    read = prepare("text,labels\none,0\n", f"--{role}={tmp_path / name}")
+    read = prepare("text,labels\none,0\n", [f"--{role}={tmp_path / name}"])
     assert re.search(f"{tmp_path / name}.*{message}", read.said)

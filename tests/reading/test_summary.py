@@ -6,11 +6,11 @@ from ovaflow.reading.preview import preview_files
 from ovaflow.reading.summary import ReadingSummary
 
 
-def summarize(path, content, **reading):
+def summarize(path, content, **settings) -> ReadingSummary:
+    """Summarize a table of some content."""
     path.write_bytes(content)
-    return ReadingSummary.from_preview(
-        preview_files([path], FORMATS["csv"], Reading(["title"], ["tags"], **reading)), "csv"
-    )
+    reading = Reading(["title"], ["tags"], **settings)
+    return ReadingSummary.from_preview(preview_files([path], FORMATS["csv"], reading), "csv")
 
 
 def test_what_was_read_is_shown_back(tmp_path) -> None:
