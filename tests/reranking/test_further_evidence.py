@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from commands import ovaflow
+from scipy.special import expit
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
@@ -16,13 +17,15 @@ from ovaflow.prediction.reasons import explain_labels
 from ovaflow.reranking import fitting
 from ovaflow.reranking.candidates import Candidates
 from ovaflow.reranking.choice_of_evidence import choose_evidence
-from ovaflow.reranking.evidence import first_words
+from ovaflow.reranking.evidence import first_words, other_candidates
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.evidence.first_words import FirstWords
 from ovaflow.reranking.evidence.kind import EvidenceTraining
 from ovaflow.reranking.evidence.kinds import KINDS, list_columns
 from ovaflow.reranking.evidence.name_pieces import PiecesOfName
+from ovaflow.reranking.evidence.other_candidates import OtherCandidates
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
+from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import NO_SCORE
 from ovaflow.sparse.csr import select_columns, select_rows
 
@@ -173,13 +176,64 @@ def test_evidence_that_is_not_asked_for_is_not_there(dataset) -> None:
     assert plain.with_own_features(dataset.test.X, dataset.test.tokens) is dataset.test.X
 
 
-def test_an_answer_says_what_speaks_for_it(model_with_all_kinds, dataset) -> None:
+@pytest.fixture
+def ranked_evidence(monkeypatch) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The evidence that trees have ranked, and the labels it is about, call by call."""
+    calls = []
+    rank = Reranker.rank
+
+    def record(self, evidence, ids, complete):
+        calls.append((evidence, ids))
+        return rank(self, evidence, ids, complete)
+
+    monkeypatch.setattr(Reranker, "rank", record)
+    return calls
+
+
+@pytest.mark.parametrize("offered", [None, np.arange(60) % 3 == 0], ids=["all", "a third"])
+@pytest.mark.parametrize("n_labels", [20, 58])
+def test_probabilities_and_reasons_are_those_of_predictions(
+    model_with_all_kinds, dataset, ranked_evidence, monkeypatch, n_labels, offered
+) -> None:
+    # all other candidates that support a label are named
+    monkeypatch.setattr(other_candidates, "MAX_NAMED_CANDIDATES", other_candidates.N_SUPPORTING)
+    monkeypatch.setattr(other_candidates, "MIN_NAMED_SUPPORT", 1e-9)
     predictor = Predictor.open(model_with_all_kinds)
-    text = dataset.test_texts()[0]
-    entries = explain_labels(predictor, predictor.from_texts([text]), np.arange(20), 3, text)
-    kinds = {each.kind for entry in entries for each in entry.evidence}
-    assert FirstWords.name in kinds
-    assert kinds & {PiecesOfName.name, "name in the text"}
+    if offered is not None:
+        predictor = predictor.offering(np.resize(offered, predictor.n_labels))
+    kinds = predictor.model.evidence
+    cooccurrence = kinds.get(OtherCandidates).cooccurrence.to_scipy().toarray()
+    slope, intercept = kinds.get(OtherCandidates).likelihood
+    mentioned = set()
+    for text in dataset.test_texts()[:10]:
+        x = predictor.from_texts([text])
+        [answer] = predictor.answer(x, top_k=n_labels)
+        [evidence], [ids] = ranked_evidence[-1]
+        rows = dict(zip(ids.tolist(), evidence, strict=True))
+        labels = [label.id for label in answer.labels]
+        explained = explain_labels(predictor, x, labels, None, text)
+        for entry, theirs in zip(explained, answer.labels, strict=True):
+            assert (entry.id, entry.probability) == (theirs.id, theirs.probability)
+            contributions = [each.contribution for each in (*entry.up, *entry.down)]
+            assert entry.score == pytest.approx(entry.bias + entry.others + sum(contributions))
+            columns = dict(zip(kinds.columns, rows[entry.id].tolist(), strict=True))
+            if columns["score"] != NO_SCORE:
+                assert entry.score == pytest.approx(columns["score"], abs=1e-4)
+            reasons = {reason.kind: reason for reason in entry.evidence}
+            mentioned |= reasons.keys()
+            place = columns["rank by the first words"] + 1
+            if FirstWords.name in reasons:
+                assert reasons[FirstWords.name].place == place
+            else:
+                assert place > first_words.MAX_REPORTED_PLACES
+            support = 0
+            if OtherCandidates.name in reasons:
+                for other in reasons[OtherCandidates.name].labels:
+                    likelihood = expit(slope * rows[other][0] + intercept)
+                    support += likelihood * cooccurrence[other, entry.id]
+            assert support == pytest.approx(columns["company"], abs=1e-5)
+    assert {FirstWords.name, OtherCandidates.name, "similar texts"} <= mentioned
+    assert mentioned & {PiecesOfName.name, "name in the text"}
 
 
 def test_a_text_alone_is_ranked_as_in_a_batch(model_with_all_kinds, dataset) -> None:

@@ -219,7 +219,10 @@ def _show_contributions(console: Console, explained: dict[str, Any], text: str |
 def _format_probability(probability: float | None) -> str:
     """Format the probability of a label, which only candidates have."""
     if probability is None:
-        return f"no candidate: not among the {N_CANDIDATES} highest scores"
+        return (
+            f"no candidate: neither among the {N_CANDIDATES} highest scores nor a label of similar"
+            " texts"
+        )
     return f"probability {100 * probability:.0f} %"
 
 

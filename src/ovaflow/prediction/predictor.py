@@ -69,7 +69,7 @@ class Predictor:
         self._finder: LabelFinder | None = None
         self._languages: dict[str, Self] = {}
         # bool (l,): the only labels that are predicted; None: all
-        self._offered: np.ndarray | None = None
+        self.offered: np.ndarray | None = None
 
     @classmethod
     def open(cls, path: StrPath, reranker: StrPath | None = None, *, rerank: bool = True) -> Self:
@@ -391,8 +391,8 @@ class Predictor:
             If one of these means no label, or no label is left.
         """
         allowed = self.finder.allowed(include, exclude)
-        if self._offered is not None:
-            allowed &= self._offered
+        if self.offered is not None:
+            allowed &= self.offered
             if not allowed.any():
                 raise InputError("include and exclude leave only labels that are offered to nobody")
         return allowed
@@ -413,7 +413,7 @@ class Predictor:
         other = copy(self)
         other.__dict__.pop("_chosen", None)
         other._languages = {}
-        other._offered = offered
+        other.offered = offered
         return other
 
     def top_k(
@@ -496,7 +496,7 @@ class Predictor:
     def allowed_labels(self, question: Question) -> np.ndarray | None:
         """Select the labels that a question allows, as :meth:`allowed`; None: all."""
         if not question.chooses_labels:
-            return self._offered
+            return self.offered
         return self._chosen(tuple(question.include), tuple(question.exclude))
 
     @cached_property

@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.answer import shorten_float
 from ovaflow.prediction.explained_label import ExplainedLabel
@@ -23,7 +21,6 @@ from ovaflow.reranking.evidence.kind import ExplainedText
 from ovaflow.reranking.evidence.kinds import find_explained_kinds
 from ovaflow.reranking.evidence.name_in_text import tokens_in
 from ovaflow.reranking.reranked_model import has_second_stage
-from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.sparse.csr import CSR
 
 NO_CANDIDATE: dict[str, Any] = {"probability": None, "evidence": []}
@@ -91,6 +88,8 @@ def collect_evidence(
 ) -> CandidateEvidence:
     """Collect the probability and the evidence of the candidates of one instance, by label.
 
+    Candidates and probabilities are those of a prediction of ``amount`` labels.
+
     Evidence is a list of entries, each with the name of its ``kind``, its ``text``, and numbers.
 
     Parameters
@@ -102,29 +101,28 @@ def collect_evidence(
     text : str, optional
         Its text, if it is known.
     amount : int
-        Least number of candidates.
+        Number of labels.
     """
-    n_ranked = min(max(amount, N_CANDIDATES), predictor.n_labels)
-    all_ids, all_probabilities = predictor.top_k(x, n_ranked)
-    is_label = all_ids[0] != NO_LABEL
-    ids = all_ids[0][is_label]
-    probabilities = all_probabilities[0][is_label]
-    evidence = _list_evidence(predictor, x, text or "", ids)
+    model = predictor.model
+    assert has_second_stage(model)
+    candidates, _ = model.find_candidates(x, amount, allowed=predictor.offered)
+    evidence = _list_evidence(predictor, candidates, text or "")
+    ids, probabilities = model.rank_candidates(candidates)
+    probability_of_label = dict(zip(ids[0].tolist(), probabilities[0], strict=True))
     collected = {}
-    for label, probability, entries in zip(ids.tolist(), probabilities, evidence, strict=True):
-        collected[label] = {"probability": shorten_float(probability), "evidence": entries}
+    for label, entries in zip(candidates.ids[0].tolist(), evidence, strict=True):
+        if label != NO_LABEL:
+            probability = shorten_float(probability_of_label[label])
+            collected[label] = {"probability": probability, "evidence": entries}
     return collected
 
 
 def _list_evidence(
-    predictor: Predictor, x: CSR, text: str, ids: np.ndarray
+    predictor: Predictor, candidates: Candidates, text: str
 ) -> list[list[dict[str, Any]]]:
-    """List the evidence about each of some candidates of one instance."""
+    """List the evidence about each of the candidates of one instance."""
     model = predictor.model
     assert has_second_stage(model)
-    evidence = model.evidence
-    texts = evidence.prepare_texts(x, model.first_stage)
-    candidates = Candidates(texts, ids[None], predictor.scores(x, ids), np.arange(len(ids)))
     explained = ExplainedText(
         candidates,
         words=tokens_in(text, html=bool(model.transform.get("html"))),
@@ -132,8 +130,8 @@ def _list_evidence(
         label_names=model.label_names,
         shown_name=lambda label: get_display_name(make_label_entry(predictor, label)),
     )
-    entries: list[dict[str, dict[str, Any]]] = [{} for _ in ids]
-    for kind, words in find_explained_kinds(evidence.kinds):
+    entries: list[dict[str, dict[str, Any]]] = [{} for _ in candidates.ids[0]]
+    for kind, words in find_explained_kinds(model.evidence.kinds):
         for entries_by_kind, reason in zip(entries, kind.reasons(explained), strict=True):
             if reason and words.superseded_by not in entries_by_kind:
                 entries_by_kind[kind.name] = {"kind": kind.name, **reason}

@@ -10,7 +10,7 @@ from ovaflow.dataset.dataset import Split
 from ovaflow.features.tokens import Tokens
 from ovaflow.model.model_file import LinearScores, Model, ModelFile
 from ovaflow.model.top_k import NO_LABEL, keep_first_allowed
-from ovaflow.reranking.candidates import Texts
+from ovaflow.reranking.candidates import Candidates, Texts
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, find_covered_texts
@@ -31,7 +31,7 @@ class Ranking(NamedTuple):
 
 
 BestLabels = tuple[np.ndarray, np.ndarray]
-"""Best labels of each instance by score: ids int32 and scores float32 (n, k)."""
+"""Best labels of each instance: ids int32, and scores or probabilities float32 (n, k)."""
 
 
 @dataclass(frozen=True)
@@ -116,17 +116,48 @@ class RerankedModel(Model):
 
         ``suggestions`` as for :meth:`top_k`.
         """
+        candidates, (best_ids, best_scores) = self.find_candidates(
+            X, k, threads, quiet=quiet, suggestions=suggestions, allowed=allowed
+        )
+        ids, probabilities = self.rank_candidates(candidates)
+        return Ranking(ids, probabilities, best_ids, best_scores)
+
+    def find_candidates(
+        self,
+        X: CSR,
+        k: int,
+        threads: int = 1,
+        *,
+        quiet: bool = True,
+        suggestions: Mapping[str, Suggestions] | None = None,
+        allowed: np.ndarray | None = None,
+    ) -> tuple[Candidates, BestLabels]:
+        """Find the candidates of each instance, and the best labels by score, which are the first.
+
+        Parameters are those of :meth:`ranking`.
+        """
         texts = self._look_up(X, threads, suggestions)
         most = max(k, N_CANDIDATES)
         if allowed is None:
-            return self._rank(
-                texts, self.first_stage.top_k(texts.features, most, threads, quiet=quiet)
-            )
-        best = self.first_stage.top_k(texts.features, N_CANDIDATES, threads, quiet=quiet)
-        best_allowed = self.first_stage.top_k(
+            ids, scores = self.first_stage.top_k(texts.features, most, threads, quiet=quiet)
+            return self.evidence.find_candidates(texts, ids, scores), (ids, scores)
+        ids, scores = self.first_stage.top_k(texts.features, N_CANDIDATES, threads, quiet=quiet)
+        candidates = self.evidence.find_candidates(texts, ids, scores)
+        allowed_ids, allowed_scores = self.first_stage.top_k(
             texts.features, most, threads, quiet=quiet, allowed=allowed
         )
-        return self._rank(texts, best, best_allowed)
+        return candidates.add_scored_candidates(allowed_ids, allowed_scores), (ids, scores)
+
+    def rank_candidates(self, candidates: Candidates) -> BestLabels:
+        """Rank candidates by probability: ids int32 and probabilities float32 (n, k)."""
+        texts = candidates.texts
+        complete = find_covered_texts(texts.suggestions.values(), texts.words.n_rows)
+        probabilities, order = self.reranker.rank(
+            self.evidence.compute(candidates), candidates.ids, complete
+        )
+        ids = np.take_along_axis(candidates.ids, order, axis=1)
+        probabilities[ids == NO_LABEL] = -np.inf
+        return ids, probabilities
 
     def features_of_first_stage(self, X: CSR) -> CSR:
         """Return the instances of this model as the first stage takes them."""
@@ -155,28 +186,13 @@ class RerankedModel(Model):
             of_sources[name] = given.get(name) or Suggestions.make_empty(X.n_rows)
         return self.evidence.prepare_texts(X, self.first_stage, threads, of_sources)
 
-    def _rank(self, texts: Texts, best: BestLabels, further: BestLabels | None = None) -> Ranking:
-        """Rank the candidates of texts: the best labels by score, and perhaps further ones."""
-        best_ids, best_scores = best
-        candidates = self.evidence.find_candidates(texts, best_ids, best_scores)
-        if further is not None:
-            further_ids, further_scores = further
-            candidates = candidates.add_scored_candidates(further_ids, further_scores)
-        complete = find_covered_texts(texts.suggestions.values(), texts.words.n_rows)
-        probabilities, order = self.reranker.rank(
-            self.evidence.compute(candidates), candidates.ids, complete
-        )
-        ranked_ids = np.take_along_axis(candidates.ids, order, axis=1)
-        probabilities[ranked_ids == NO_LABEL] = -np.inf
-        return Ranking(ranked_ids, probabilities, best_ids, best_scores)
-
     def _load_kernels(self) -> None:
         """Load or compile the kernels by ranking a text of one feature."""
         row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), self.n_columns)
         empty = Suggestions.make_empty(1)._replace(known=np.ones(1, bool))
         texts = self._look_up(row, 1, dict.fromkeys(self.reranker.files, empty))
         first = np.zeros((1, 1), np.int32)
-        self._rank(texts, (first, first.astype(np.float32)))
+        self.rank_candidates(self.evidence.find_candidates(texts, first, first.astype(np.float32)))
 
 
 def has_second_stage(model: Model) -> TypeGuard[RerankedModel]:

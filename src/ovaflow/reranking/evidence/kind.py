@@ -27,7 +27,7 @@ class EvidenceTraining(NamedTuple):
 class ExplainedText(NamedTuple):
     """A text whose candidates are explained to people."""
 
-    candidates: Candidates  # of this text alone, by falling probability
+    candidates: Candidates  # of this text alone, as the trees get them
     words: set[str]
     label_names: Sequence[str]  # the names that are looked for in the text
     shown_name: Callable[[int], str]  # name of a label in the language of the reader
@@ -114,6 +114,7 @@ class Evidence(ABC):
     def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
         """Give the reason for each candidate of a text: ``text`` in English, and numbers.
 
-        A candidate that the evidence does not speak for has None.
+        A candidate that the evidence does not speak for has None. Where ``ids`` has -1, the reason
+        does not matter.
         """
         return [None] * text.candidates.ids.shape[1]

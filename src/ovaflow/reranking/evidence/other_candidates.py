@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import scipy
 
+from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.candidates import Candidates
 from ovaflow.reranking.evidence.kind import Evidence, EvidenceTraining, ExplainedText, Wording
 from ovaflow.sparse.csr import CSR, from_scipy, select_rows
@@ -81,27 +82,30 @@ class OtherCandidates(Evidence):
     def compute_supports(self, candidates: np.ndarray, likelihoods: np.ndarray) -> np.ndarray:
         """Compute the summands of :meth:`support` for the candidates (k,) of one text.
 
-        Returns float32 (first candidates, k).
+        Returns float32 (m, k), a row for each of the candidates of :func:`find_supporting`.
         """
-        rows = select_rows(self.cooccurrence, candidates[:N_SUPPORTING]).to_scipy()
-        return likelihoods[:N_SUPPORTING, None] * rows[:, candidates].toarray()
+        supporting = find_supporting(candidates)
+        rows = select_rows(self.cooccurrence, candidates[supporting]).to_scipy()
+        return likelihoods[supporting, None] * rows[:, candidates].toarray()
 
     def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
         ids = text.candidates.ids[0]
-        scores = text.candidates.scores[0]
-        order = np.lexsort((ids, -scores))
-        by_score = ids[order]
-        supports = self.compute_supports(by_score, self.likelihoods(scores[order]))
-        # columns in the order of the candidates
-        supports = supports[:, np.argsort(order)]
+        likelihoods = self.likelihoods(text.candidates.finite_scores[0])
+        supports = self.compute_supports(ids, likelihoods)
+        supporting = ids[find_supporting(ids)]
         reasons = []
         for candidate_supports in supports.T:
             strongest = np.argsort(-candidate_supports, kind="stable")[:MAX_NAMED_CANDIDATES]
             is_named = candidate_supports[strongest] >= MIN_NAMED_SUPPORT
-            labels = by_score[strongest[is_named]].tolist()
+            labels = supporting[strongest[is_named]].tolist()
             names = [text.shown_name(label) for label in labels]
             reasons.append(_explain(labels, names))
         return reasons
+
+
+def find_supporting(candidates: np.ndarray) -> np.ndarray:
+    """Find the places of the first candidates (k,) of a text, which support the others."""
+    return np.flatnonzero(candidates[:N_SUPPORTING] != NO_LABEL)
 
 
 def _explain(labels: list[int], names: list[str]) -> dict[str, Any] | None:
