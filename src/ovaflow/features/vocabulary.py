@@ -147,38 +147,21 @@ def fit_tokens(
     """
     left_out = read_stop_words(settings.stop_words)
     tokens = remove_words(tokens, frozenset(left_out))
-    document_frequency = count_document_frequencies(tokens.ids, tokens.indptr, len(tokens.words))
-    counts = _count_words(tokens, document_frequency)
     n = len(tokens.indptr) - 1
     if n == 0:
         raise InputError("no training texts", remedy="give a training file with texts")
-    # a term in every text has idf 0
-    most_with_idf = n - 1 if tfidf else n
-    limits = FrequencyLimits(
-        fewest=_count_texts(settings.min_df, n, math.ceil),
-        most=min(_count_texts(settings.max_df, n, math.floor), most_with_idf),
-    )
-    names = []
-    frequencies = []
-    for block in settings.features:
-        if block == PAIRS:
-            terms, counts["pairs_forgotten"] = _choose_pairs(tokens, document_frequency, limits)
-        elif block == WORDS:
-            terms = _choose_words(tokens, document_frequency, limits)
-        elif block == NAMES:
-            terms = _choose_phrases(tokens, label_names(), left_out, limits.most)
-        else:
-            terms = _choose_word_terms(tokens, block, limits)
-        for frequency, name in sorted(terms)[: settings.max_features]:
-            names.append(name)
-            frequencies.append(-frequency)
-    if not names:
+    document_frequency = count_document_frequencies(tokens.ids, tokens.indptr, len(tokens.words))
+    limits = _make_limits(settings, n, tfidf=tfidf)
+    counted = _CountedTokens(tokens, document_frequency, limits, left_out)
+    chosen = _choose_terms(counted, settings, label_names)
+    counts = _count_words(tokens, document_frequency) | chosen.counts
+    if not chosen.names:
         raise _no_terms_error(limits, n, counts.get("texts_without_spaces", 0))
-    idf = np.ones(len(names), np.float32)
+    idf = np.ones(len(chosen.names), np.float32)
     if tfidf:
-        idf = compute_idf(np.array(frequencies), n)
+        idf = compute_idf(np.array(chosen.frequencies), n)
     transform = TfIdf(
-        names,
+        chosen.names,
         idf,
         settings.sublinear,
         settings.normalize,
@@ -190,6 +173,56 @@ def fit_tokens(
     )
     features = _transform_parts(transform, tokens, threads, folder, beside)
     return FittedFeatures(features.X, features.norms, transform, counts)
+
+
+class _CountedTokens(NamedTuple):
+    """Tokens of the training texts, and what decides which terms are features."""
+
+    tokens: Tokens  # without stop words
+    document_frequency: np.ndarray  # int64; number of texts that have each word
+    limits: FrequencyLimits
+    stop_words: tuple[str, ...]
+
+
+class _ChosenTerms(NamedTuple):
+    """Terms that are features, block by block."""
+
+    names: list[str]
+    frequencies: list[int]  # number of texts that have each term
+    counts: dict[str, int]  # numbers of forgotten terms, by name
+
+
+def _make_limits(settings: Any, n: int, *, tfidf: bool) -> FrequencyLimits:
+    """Make the limits of n texts."""
+    # a term in every text has idf 0
+    most_with_idf = n - 1 if tfidf else n
+    return FrequencyLimits(
+        fewest=_count_texts(settings.min_df, n, math.ceil),
+        most=min(_count_texts(settings.max_df, n, math.floor), most_with_idf),
+    )
+
+
+def _choose_terms(
+    counted: _CountedTokens, settings: Any, label_names: Callable[[], Iterable[str]]
+) -> _ChosenTerms:
+    """Choose the terms of each block, the most frequent first."""
+    tokens = counted.tokens
+    limits = counted.limits
+    chosen = _ChosenTerms([], [], {})
+    for block in settings.features:
+        if block == PAIRS:
+            terms, n_forgotten = _choose_pairs(tokens, counted.document_frequency, limits)
+            chosen.counts["pairs_forgotten"] = n_forgotten
+        elif block == WORDS:
+            terms = _choose_words(tokens, counted.document_frequency, limits)
+        elif block == NAMES:
+            terms = _choose_phrases(tokens, label_names(), counted.stop_words, limits.most)
+        else:
+            terms = _choose_word_terms(tokens, block, limits)
+        for negative_frequency, name in sorted(terms)[: settings.max_features]:
+            chosen.names.append(name)
+            chosen.frequencies.append(-negative_frequency)
+    return chosen
 
 
 def _count_words(tokens: Tokens, document_frequency: np.ndarray) -> dict[str, int]:
