@@ -128,7 +128,7 @@ def test_the_page_says_it_in_its_languages(with_letters) -> None:
 def test_the_report_says_what_it_is_worth(folder) -> None:
     lost = Reranker.open_header(folder["reranker"]).parameters["check"]["lost"]
     [results] = gather_results([folder.path / "msi"])
-    table = second_stage.show_second_stage("tiny", results)["evidence"]
+    table = second_stage.show_second_stage(results)["evidence"]
     names = [kind.name for kind in (*PLAIN_KINDS, LettersOfName)]
     assert [(row.name, row.cells[0].value) for row in table.rows] == [
         (name, lost[name]) for name in names

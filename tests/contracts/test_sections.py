@@ -39,7 +39,7 @@ def read_notes(run):
     return path.read_text(encoding="utf-8") if path.exists() else None
 
 
-def show_notes(anchor, results):
+def show_notes(results):
     return [(run, run.read(read_notes)) for run in results.runs if run.read(read_notes)]
 
 

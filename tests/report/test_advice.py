@@ -35,17 +35,17 @@ def results(finished) -> DatasetResults:
     return gather_results([finished.path / "msi"])[0]
 
 
-def test_of_many_remarks_those_of_the_largest_share_are_shown(monkeypatch) -> None:
-    def advise_with(share: float) -> Callable[[DatasetResults], advice.Advice]:
-        return lambda results: advice.Advice(share, "", "", "")
+def test_of_many_remarks_those_of_the_highest_priority_are_shown(monkeypatch) -> None:
+    def advise_with(priority: float) -> Callable[[DatasetResults], advice.Advice]:
+        return lambda results: advice.Advice(priority, "", "", "")
 
-    functions = [advise_with(share) for share in (0.3, 0.01, 0.9, 0.1, 0.5, 0.2, 0.4)]
+    functions = [advise_with(priority) for priority in (0.3, 0.01, 0.9, 0.1, 0.5, 0.2, 0.4)]
     functions.append(lambda results: None)
     monkeypatch.setattr(advice, "ADVICE_FUNCTIONS", functions)
-    shown = advice.show_advice("mine", SimpleNamespace(best=None))["advice"]
-    assert [remark.share for remark in shown] == [0.9, 0.5, 0.4, 0.3, 0.2]
+    shown = advice.show_advice(SimpleNamespace(best=None))["advice"]
+    assert [remark.priority for remark in shown] == [0.9, 0.5, 0.4, 0.3, 0.2]
     monkeypatch.setattr(advice, "ADVICE_FUNCTIONS", [])
-    assert advice.show_advice("mine", SimpleNamespace(best=None)) is None
+    assert advice.show_advice(SimpleNamespace(best=None)) is None
 
 
 def require_followable(found: advice.Advice) -> None:
@@ -69,7 +69,7 @@ def require_followable(found: advice.Advice) -> None:
 
 def test_every_remedy_on_the_page_can_be_followed(runs) -> None:
     (results,) = gather_results(runs)
-    shown = advice.show_advice("mine", results)["advice"]
+    shown = advice.show_advice(results)["advice"]
     assert len(shown) > 2
     page = html.unescape(render_page([results]))
     for remark in shown:
@@ -94,7 +94,7 @@ def make_results(
         "prepare", "--format=csv", f"--train={folder}/{name}.csv", *options, f"--output={output}"
     )
     opened = open_dataset(output)
-    card = summarize_dataset(name, opened)
+    summary = summarize_dataset(name, opened)
     best = SimpleNamespace(
         folder=str(folder),
         metrics=make_metrics(opened),
@@ -103,8 +103,8 @@ def make_results(
         reranked=True,
     )
     return SimpleNamespace(
-        card=card,
-        assigned_labels=count_assigned_labels(opened.documents, card.known),
+        data=summary,
+        assigned_labels=count_assigned_labels(opened.documents, summary.known),
         best=best,
         sweeps={},
     )
@@ -143,7 +143,7 @@ def test_labels_without_training_texts_and_further_texts_that_have_them(tmp_path
     records = make_records(60, make_topic) + make_records(40, make_rare_label, seed=1)
     before = make_results(tmp_path, "before", records, ["--no-label-names"])
     found = advice.advise_on_unknown_labels(before)
-    assert found.share == before.assigned_labels.unknown / before.assigned_labels.labels > 0
+    assert found.priority == before.assigned_labels.unknown / before.assigned_labels.labels > 0
     require_followable(found)
     more = [{"text": "more words", "labels": make_rare_label(number)} for number in range(40)]
     write_records(tmp_path / "more.csv", more)
@@ -159,7 +159,7 @@ def test_training_texts_without_labels_and_without_them(tmp_path) -> None:
     before = make_results(tmp_path, "before", records)
     found = advice.advise_on_unlabelled_records(before)
     require_followable(found)
-    assert found.share == before.card.unlabelled / before.card.n_train > 0.2
+    assert found.priority == before.data.unlabelled / before.data.n_train > 0.2
     after = make_results(tmp_path, "after", records, ["--unlabelled=drop"])
     assert advice.advise_on_unlabelled_records(after) is None
 
@@ -170,7 +170,7 @@ def test_near_twins_and_a_split_that_keeps_them_together(tmp_path) -> None:
     before = make_results(tmp_path, "before", records, ["--split=random"])
     found = advice.advise_on_near_duplicates(before)
     require_followable(found)
-    assert found.share == before.best.metrics["instances_with_near_twin"] / before.card.n_test
+    assert found.priority == before.best.metrics["instances_with_near_twin"] / before.data.n_test
     after = make_results(tmp_path, "after", records, ["--split=together"])
     assert advice.advise_on_near_duplicates(after) is None
 
@@ -184,7 +184,7 @@ def test_near_twins_of_a_test_file_and_figures_without_them(tmp_path) -> None:
         results = make_results(tmp_path, name, records, options)
         (tmp_path / "metrics.json").write_text(json.dumps(results.best.metrics))
         found = advice.advise_on_near_duplicates(results)
-        assert found.share == 10 / 30
+        assert found.priority == 10 / 30
         # a split cannot part a test file from its near twins: the advice is to look elsewhere
         require_followable(found)
         figures = json.loads(Path(found.remedy).read_text())
@@ -262,6 +262,6 @@ def test_labels_that_are_missed_though_candidates_and_where(finished, results) -
         read={advice.read_outcomes: outcomes}.get,
     )
     found = advice.advise_on_missed_labels(SimpleNamespace(best=best))
-    assert found.share == 0.3
+    assert found.priority == 0.3
     _, command, *words = shlex.split(found.remedy)
     assert "false negatives" in ovaflow(command, *words)

@@ -47,7 +47,7 @@ def test_times_of_the_same_training_are_not_compared(paths) -> None:
     assert again.same_training_run is msi
     assert forest.same_training_run is None
     assert again.training_seconds == msi.training_seconds == msi.metrics["train_seconds"]
-    rows = {row.name: row for row in costs.show_costs("tiny", results)["table"].rows}
+    rows = {row.name: row for row in costs.show_costs(results)["table"].rows}
     training = rows["training"].cells
     assert training[0].text == training[1].text
     page = render_page([results])
@@ -59,7 +59,7 @@ def test_times_of_the_same_training_are_not_compared(paths) -> None:
 def test_a_run_costs_what_its_files_say(finished) -> None:
     (results,) = gather_results([finished.path / "msi"])
     (run,) = results.runs
-    table = costs.show_costs("tiny", results)["table"]
+    table = costs.show_costs(results)["table"]
     shown = {row.name: row.cells[0].value for row in table.rows}
     assert shown["model"] == finished["model"].stat().st_size
     assert shown["second stage"] == finished["reranker"].stat().st_size

@@ -10,11 +10,11 @@ from ovaflow.results.settings_in_words import flatten_settings
 
 
 def test_card_counts(runs) -> None:
-    card = gather_results(runs)[0].card
+    summary = gather_results(runs)[0].data
     dataset = open_dataset(runs[0].parent / "dataset.h5")
     Y = dataset.train.Y.to_scipy().toarray()
-    figures = {title: (figure, remark) for title, figure, remark in card.facts}
-    np.testing.assert_array_equal(card.counts, Y.sum(axis=0))
+    figures = {title: (figure, remark) for title, figure, remark in summary.facts}
+    np.testing.assert_array_equal(summary.counts, Y.sum(axis=0))
     assert figures["labels"] == ("40", f"{(Y.sum(axis=0) == 0).sum()} without training positives")
     assert figures["training instances"][1].startswith(
         f"{(Y.sum(axis=1) == 0).sum()} have no label"

@@ -18,13 +18,13 @@ def test_sweeps_and_tables_of_runs_have_figures_of_the_dev_part(runs_with_dev) -
     for run in results.runs:
         dev = run.metrics["dev"]
         theirs.append((dev["P@1"], *dev["intervals"]["P@1"]))
-    swept = sweeps.show_sweeps("mine", results)[0]["table"]
-    of_quality = quality.show_dev("mine", results)["table"]
+    swept = sweeps.show_sweeps(results)[0]["table"]
+    of_quality = quality.show_dev(results)["table"]
     for table in (swept, of_quality):
         cells = [row.cells[0] for row in table.rows]
         assert [(cell.value, *cell.interval) for cell in cells] == theirs
     assert "Quality on the 40 dev records" in render_page([results])
-    assert ("dev instances", "40") in [fact[:2] for fact in results.card.facts]
+    assert ("dev instances", "40") in [fact[:2] for fact in results.data.facts]
     all_rows = csv.DictReader(io.StringIO(format_tidy_csv([results])))
     tidy = [row for row in all_rows if row["figure"] == "dev P@1"]
     listed = [ListedRun(run, {}, "", run.metrics) for run in results.runs]

@@ -19,8 +19,8 @@ from synthetic import write_weights
 from ovaflow.dataset.dataset import Split, open_dataset, write_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report.environment import breakable
-from ovaflow.report.gather import gather_results
-from ovaflow.report.page import make_anchors, render_page
+from ovaflow.report.gather import gather_results, make_anchors
+from ovaflow.report.page import render_page
 from ovaflow.settings.predict import Report
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.texts import write_json

@@ -44,7 +44,7 @@ def list_values(table: Table) -> list[list]:
 def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(
     finished, results, ranking
 ) -> None:
-    content = second_stage.show_second_stage("tiny", results)
+    content = second_stage.show_second_stage(results)
     metrics = results.runs[0].metrics["first_stage"]
     by_score, by_probability, fit = list_values(content["quality"])
     assert by_score[:4] == [metrics[name] for name in ("P@1", "P@3", "P@5", "nDCG@5")]
@@ -67,7 +67,7 @@ def test_labels_for_macro_f1_have_a_row_of_their_own(finished, ranking, tmp_path
         folder["predictions"]
     )
     (results,) = gather_results([folder.path / "msi"])
-    table = second_stage.show_second_stage("tiny", results)["quality"]
+    table = second_stage.show_second_stage(results)["quality"]
     ways = ["by score alone", "for macro-F1, first 5", "by probability, first 5", "labels that fit"]
     assert [row.hint for row in table.rows] == ways
     _, chosen, by_probability, _ = list_values(table)

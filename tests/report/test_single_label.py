@@ -59,7 +59,7 @@ def test_confused_labels_are_listed_and_drawn() -> None:
         rng.random(400) < 0.6, labels, np.minimum(labels + rng.integers(1, 3, 400), N_LABELS - 1)
     )
     run = make_run(labels, first)
-    content = show_single_label("made", SimpleNamespace(shown_runs=[run], best=run))
+    content = show_single_label(SimpleNamespace(shown_runs=[run], best=run, anchor="made"))
     theirs = confusion_matrix(labels, first)
     number = {f"class {label}": label for label in range(N_LABELS)}
     for row in content["pairs"].rows:
@@ -84,7 +84,4 @@ def test_only_where_no_instance_has_several_labels() -> None:
     run = make_run(np.arange(3), np.arange(3))
     run.dataset.test = SimpleNamespace(Y=from_scipy(np.ones((3, N_LABELS), np.float32)))
     assert read_confusion(run) is None
-    assert (
-        show_single_label("made", SimpleNamespace(shown_runs=[SimpleNamespace(read={}.get)]))
-        is None
-    )
+    assert show_single_label(SimpleNamespace(shown_runs=[SimpleNamespace(read={}.get)])) is None

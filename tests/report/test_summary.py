@@ -27,7 +27,7 @@ def results(finished) -> DatasetResults:
 
 def test_sentences_and_texts_are_those_of_the_best_run(results) -> None:
     assert results.best.name == "msi"
-    content = summary.show_summary("tiny", results)
+    content = summary.show_summary(results)
     text = " ".join(content["sentences"])
     assert f"Of 100 texts, {100 * results.best.metrics['P@1']:.0f} get a right first label." in text
     assert results.examples["texts"][0].predicted[0].value <= 1
@@ -52,7 +52,9 @@ def test_shares_of_labels_are_those_of_all_labels_not_means_over_texts() -> None
     )
     # people assigned six more labels, which no model knows
     results = SimpleNamespace(
-        best=best, card=SimpleNamespace(noun="texts"), assigned_labels=SimpleNamespace(labels=10)
+        best=best,
+        data=SimpleNamespace(noun="texts"),
+        assigned_labels=SimpleNamespace(labels=10),
     )
     text = " ".join(summary.describe_quality(results))
     assert text == (
@@ -73,7 +75,7 @@ def test_answers_that_can_go_without_a_person_against_the_predictions(finished, 
             sure += 1
             labels += amount
             right += Y[row, ranking.ids[row, :amount]].sum()
-    text = " ".join(summary.show_summary("tiny", results)["sentences"])
+    text = " ".join(summary.show_summary(results)["sentences"])
     sure_of_100 = f"{100 * sure / len(Y):.0f}"
     assert f"{sure_of_100} of 100 answers are sure enough to go without a person" in text
     # a share below 1 is not rounded to 100 of 100
@@ -104,7 +106,7 @@ def test_settings_after_training_differ_too(finished, tmp_path) -> None:
     changed.write(copy / "predictions.h5")
     paths = [folder.path / name for name in ("msi", "for-macro-F1", "forest")]
     (results,) = gather_results(paths)
-    table = run_settings.show_settings("tiny", results)["table"]
+    table = run_settings.show_settings(results)["table"]
     shown = {row.name: [cell.text for cell in row.cells] for row in table.rows}
     assert shown["optimise"] == ["–", "macro-F1", "–"]
     assert shown["rerank"] == ["0.6", "0.6", "0"]

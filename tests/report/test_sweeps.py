@@ -18,7 +18,7 @@ def test_seeds_are_shown_with_mean_and_standard_deviation(runs) -> None:
     (results,) = gather_results(runs, sweeps=members)
     for seed, run in zip((7, 2), results.runs, strict=True):
         vars(run)["settings"] = {"seed": str(seed)}
-    (sweep,) = show_sweeps("trees", results)
+    (sweep,) = show_sweeps(results)
     theirs = [run.metrics["P@1"] for run in results.runs]
     assert [row.hint for row in sweep["table"].rows[:2]] == [run.name for run in reversed(runs)]
     assert [row.name for row in sweep["table"].rows] == ["2", "7", "mean", "standard deviation"]

@@ -1,6 +1,8 @@
 """Sections of methods: trees of instances, label trees and label embeddings."""
 
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,21 +34,22 @@ EMBEDDING = {
 }
 
 
-def shown(show, *of_runs):
-    """What a section shows of runs with these attributes, twice the same."""
-    common = {"summary": "", "metrics": {"P@1": 0.5}}
-    runs = [
-        SimpleNamespace(name=f"run {number}", series=number, **common, **each)
-        for number, each in enumerate(of_runs)
-    ]
-    results = SimpleNamespace(runs=runs, shown_runs=runs)
-    assert show("mine", results) == show("mine", results)
-    return show("mine", results)
+def show_runs(show: Callable, attributes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Show the section of runs with some attributes; it is the same when it is shown again."""
+    runs = []
+    for number, each in enumerate(attributes):
+        run = SimpleNamespace(name=f"run {number}", series=number, summary="", **each)
+        run.metrics = {"P@1": 0.5}
+        runs.append(run)
+    results = SimpleNamespace(runs=runs, shown_runs=runs, anchor="mine")
+    content = show(results)
+    assert show(results) == content
+    return content
 
 
 def test_trees_of_instances() -> None:
     forest = {"training": SimpleNamespace(trees={name: np.array([2, 4]) for name in SHAPE})}
-    table = shown(trees.show, forest, forest)
+    table = show_runs(trees.show, [forest, forest])
     cells = zip(table["table"].columns, table["table"].rows[0].cells, strict=True)
     values = {(column.group, column.title): cell.value for column, cell in cells}
     assert values["", "trees"] == 2
@@ -86,5 +89,5 @@ def test_embeddings_with_and_without_a_spectrum(tmp_path, empty) -> None:
         of_runs.append({"read": {embeddings.read: embeddings.read(folder)}.get})
     full, none = of_runs
     assert full["read"](embeddings.read)["neighbours"] == [{"label": "b", "nearest": [("a", 0.5)]}]
-    drawn = shown(embeddings.show, *([none] if empty else [full, full, none]))
-    assert [drawing.svg.startswith("<svg") for drawing in drawn["figures"]] == [True, True]
+    content = show_runs(embeddings.show, [none] if empty else [full, full, none])
+    assert [drawing.svg.startswith("<svg") for drawing in content["figures"]] == [True, True]

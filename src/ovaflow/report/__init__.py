@@ -7,7 +7,7 @@ numbers, ``environment`` loads the templates. Two other pages are made here: ``e
 
 To add a section:
 
-1. Write a module here with a function ``show_...(anchor, results)``, which returns the content of
+1. Write a module here with a function ``show_...(results)``, which returns the content of
    the section, or None where it has nothing to show, and with
    ``SECTION = ReportSection(key, title, show_...)``.
 2. Show this content in a Jinja template: the argument ``template`` of the section, or the macro
@@ -19,7 +19,8 @@ To add a remark to the section "What to do next":
 
 1. Write a function ``advise_on_...(results)`` in :mod:`ovaflow.report.advice`, which returns an
    :class:`~ovaflow.report.advice.Advice`, or None where there is nothing to improve.
-2. Enter it in :data:`ovaflow.report.advice.ADVICE_FUNCTIONS`. Remarks are sorted by their share.
+2. Enter it in :data:`ovaflow.report.advice.ADVICE_FUNCTIONS`. Remarks are sorted by their
+   priority, such as the share of the labels that they are about.
 3. Test in tests/report/test_advice.py that it is given where it applies, that its remedy can be
    followed, and, where the remedy is a setting, that it is not given afterwards.
 """

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ovaflow.report.sweeps import SweptRuns
 
 MAX_REMARKS = 5
-"""Remarks that are shown, those with the largest share first."""
+"""Remarks that are shown, those of the highest priority first."""
 
-MIN_SHARE = 0.02
-"""Remarks on a smaller share of the labels, instances or bytes are not shown."""
+MIN_PRIORITY = 0.02
+"""Remarks of a lower priority are not shown."""
 
 _MIN_SIZE_REDUCTION = 0.3
 """A smaller model is worth a remark if it has at least this share of bytes less."""
@@ -32,32 +32,32 @@ _MIN_MEMORY_EFFECT = 0.005
 """Near twins are worth a remark if P@1 is lower by at least this without them."""
 
 _SIZE_WEIGHT = 0.1
-"""Factor of the share of bytes in the order of remarks: a byte counts less than a label."""
+"""Factor of the share of bytes in a priority: a byte counts less than a label."""
 
-_PROBABILITIES_SHARE = 0.5
-"""Position of the remark on missing probabilities: before most remarks on labels."""
+_PROBABILITIES_PRIORITY = 0.5
+"""Priority of the remark on missing probabilities: before most remarks on labels."""
 
 
 class Advice(NamedTuple):
     """A finding, and a remedy."""
 
-    # share of the labels, instances or bytes that it is about, weighted; the largest is shown first
-    share: float
+    # share of the labels, instances or bytes that it is about, weighted; the highest is shown first
+    priority: float
     finding: str
     remedy: str  # a setting in the syntax of a config file, or a command; shown whole
     effect: str  # of the remedy
 
 
-def show_advice(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
-    """Show the remarks with the largest shares; None without any."""
+def show_advice(results: DatasetResults) -> dict[str, Any] | None:
+    """Show the remarks of the highest priority; None without any."""
     remarks = []
     for advise in ADVICE_FUNCTIONS:
         advice = advise(results)
-        if advice is not None and advice.share >= MIN_SHARE:
+        if advice is not None and advice.priority >= MIN_PRIORITY:
             remarks.append(advice)
     if not remarks:
         return None
-    remarks.sort(key=lambda advice: -advice.share)
+    remarks.sort(key=lambda advice: -advice.priority)
     return {"advice": remarks[:MAX_REMARKS], "run": results.best}
 
 
@@ -66,7 +66,7 @@ def advise_on_unknown_labels(results: DatasetResults) -> Advice | None:
     test = results.assigned_labels
     if not test.unknown:
         return None
-    noun = results.card.noun
+    noun = results.data.noun
     share = test.unknown / test.labels
     finding = (
         f"{_percent(share)} of the labels that people assigned to test {noun} "
@@ -79,14 +79,14 @@ def advise_on_unknown_labels(results: DatasetResults) -> Advice | None:
             "or none."
         )
     files = "extra: {more.csv: 1}" if noun == "texts" else "train: more.txt"
-    remedy = f"datasets: {{{results.card.name}: {{{files}}}}}"
+    remedy = f"datasets: {{{results.data.name}: {{{files}}}}}"
     return Advice(share, finding, remedy, f"adds training {noun} that have them")
 
 
 def advise_on_missing_candidates(results: DatasetResults) -> Advice | None:
     """Advise other features where true labels are no candidates of the second stage."""
     outcomes = results.best.read(read_outcomes)
-    if outcomes is None or results.card.noun != "texts":
+    if outcomes is None or results.data.noun != "texts":
         return None
     # no features bring labels that no training text has
     share = (outcomes.no_candidates - results.assigned_labels.unseen) / outcomes.true
@@ -163,11 +163,11 @@ def advise_on_near_duplicates(results: DatasetResults) -> Advice | None:
         return None
     share = n_twins / n_instances
     finding = (
-        f"{_percent(share)} of the test {results.card.noun} have a near twin in training, such as "
+        f"{_percent(share)} of the test {results.data.noun} have a near twin in training, such as "
         "another edition, so the figures contain some memory: P@1 of the others is "
         f"{_percent(without_twins)} instead of {_percent(with_twins)}."
     )
-    if results.card.has_given_test_set:
+    if results.data.has_given_test_set:
         remedy = f"{results.best.folder}/metrics.json"
         return Advice(share, finding, remedy, "has figures without them under without_near_twins")
     effect = "keeps near twins on one side, if no split_column divides the records"
@@ -242,7 +242,7 @@ def advise_on_second_stage(results: DatasetResults) -> Advice | None:
         return None
     finding = f"{results.best.name} gives no probabilities, and does not know how many labels fit."
     effect = "fits a second stage, which ranks the candidates and gives them probabilities"
-    return Advice(_PROBABILITIES_SHARE, finding, "predict: {rerank: 0.2}", effect)
+    return Advice(_PROBABILITIES_PRIORITY, finding, "predict: {rerank: 0.2}", effect)
 
 
 def advise_on_label_errors(results: DatasetResults) -> Advice | None:
@@ -252,7 +252,7 @@ def advise_on_label_errors(results: DatasetResults) -> Advice | None:
         return None
     kinds = found["kinds"]
     named = " and ".join(f"{count:,} {kind}" for kind, count in kinds.items())
-    share = sum(kinds.values()) / max(int(results.card.counts.sum()), 1)
+    share = sum(kinds.values()) / max(int(results.data.counts.sum()), 1)
     remedy = shlex.join(["ovaflow", "doubts", results.best.folder])
     finding = f"Labels of held-out training texts that look wrong or missing: {named}."
     return Advice(share, finding, remedy, "lists them, the worst first")
@@ -260,12 +260,12 @@ def advise_on_label_errors(results: DatasetResults) -> Advice | None:
 
 def advise_on_unlabelled_records(results: DatasetResults) -> Advice | None:
     """Advise to leave out training instances without labels."""
-    unlabelled = results.card.unlabelled
+    unlabelled = results.data.unlabelled
     if not unlabelled:
         return None
-    share = unlabelled / results.card.n_train
+    share = unlabelled / results.data.n_train
     finding = (
-        f"{unlabelled:,} training {results.card.noun} have no label: they teach that none fits."
+        f"{unlabelled:,} training {results.data.noun} have no label: they teach that none fits."
     )
     effect = "leaves them out, if they are only not labelled yet"
     return Advice(share, finding, "prepare: {unlabelled: drop}", effect)

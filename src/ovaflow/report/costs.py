@@ -68,11 +68,11 @@ COST_COLUMNS = (
 """Costs of a run; each has a row in the table."""
 
 
-def show_costs(anchor: str, results: DatasetResults) -> dict[str, Any]:
+def show_costs(results: DatasetResults) -> dict[str, Any]:
     """Show the costs of all runs, and quality by size of the models."""
     return {
         "table": make_figures_table("Cost and size", "", COST_COLUMNS, results.runs),
-        "size": draw_pruning_choice(anchor, results.shown_runs),
+        "size": draw_pruning_choice(results.anchor, results.shown_runs),
     }
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FEW_POSITIVES = 5
 """Labels with at most this many training positives are rare."""
 
-# endings of counts of a source that facts of the card show, so that they are not listed again
+# endings of counts of a source that facts show, so that they are not listed again
 _SHOWN_AMONG_FACTS = ("_instances", "_without_labels", "_labels_only", "_without_features")
 
 
@@ -98,7 +98,7 @@ def describe_source(source: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _list_facts(dataset: Dataset) -> list[tuple[str, str, str]]:
-    """Return the facts of the card: title, figure and remark of each."""
+    """Return the facts of the summary: title, figure and remark of each."""
     train = dataset.train
     test = dataset.test
     n_bias = int(dataset.parameters.get("bias", 0) != 0)
@@ -225,9 +225,9 @@ def _format_frequency(bound: float) -> str:
     return f"{bound:,}"
 
 
-def show_data(anchor: str, results: DatasetResults) -> dict[str, DatasetSummary]:
+def show_data(results: DatasetResults) -> dict[str, DatasetSummary]:
     """Show the summary of the dataset."""
-    return {"card": results.card}
+    return {"summary": results.data}
 
 
 def count_rare(counts: np.ndarray) -> int:

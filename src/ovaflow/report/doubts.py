@@ -37,7 +37,7 @@ def read_doubts(run: Run) -> dict[str, Any] | None:
     return {"worst": rows[:MAX_SHOWN_ROWS], "kinds": dict(kinds)}
 
 
-def show_doubts(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+def show_doubts(results: DatasetResults) -> dict[str, Any] | None:
     """Show the labels to check by the best run; None without any, or without examples."""
     doubts = results.best.read(read_doubts)
     if not (doubts and doubts["worst"] and results.request.settings.examples):

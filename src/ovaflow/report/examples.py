@@ -442,7 +442,7 @@ def _make_confused_table(texts: ExampleTexts, confused: Sequence[dict[str, Any]]
     return make_table(title, "missed label", columns, confused[:MAX_CONFUSED_PAIRS], make_row)
 
 
-def show_examples(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+def show_examples(results: DatasetResults) -> dict[str, Any] | None:
     """Show test instances by the best run, with links to the pages of errors; None without any."""
     if not results.examples.get("texts"):
         return None
@@ -456,7 +456,7 @@ def show_examples(anchor: str, results: DatasetResults) -> dict[str, Any] | None
     return results.examples | {"run": results.best, "pages": pages}
 
 
-def show_labels(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+def show_labels(results: DatasetResults) -> dict[str, Any] | None:
     """Show some labels with their words; None where scores cannot be explained."""
     labels = results.examples.get("labels")
     if not labels:

@@ -20,7 +20,7 @@ MAIN_METRIC = report_metric_names()[0]
 """Metric whose values in each fold are shown."""
 
 
-def show_folds(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+def show_folds(results: DatasetResults) -> dict[str, Any] | None:
     """Show means over the folds next to figures on the test set; None without folds."""
     runs = [run for run in results.runs if run.folds]
     if not runs:

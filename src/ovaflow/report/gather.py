@@ -6,7 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ovaflow.report import data, examples, quality
+from ovaflow.report import examples, quality
+from ovaflow.report.data import DatasetSummary, summarize_dataset
+from ovaflow.report.environment import slug
 from ovaflow.report.sweeps import Choice, SweptRuns, read_choices, read_sweeps
 from ovaflow.results.run import Run
 from ovaflow.results.runs import Runs, open_runs
@@ -31,6 +33,7 @@ class DatasetResults:
 
     compared_runs: Runs
     request: PageRequest
+    anchor: str  # of the dataset on the page
 
     @property
     def runs(self) -> list[Run]:
@@ -50,9 +53,9 @@ class DatasetResults:
         return self.compared_runs.shown_runs
 
     @cached_property
-    def card(self) -> data.DatasetSummary:
+    def data(self) -> DatasetSummary:
         """The summary of the dataset."""
-        return data.summarize_dataset(
+        return summarize_dataset(
             self.compared_runs.folder.name, self.compared_runs.dataset, self._read_reading()
         )
 
@@ -69,13 +72,16 @@ class DatasetResults:
     @cached_property
     def assigned_labels(self) -> quality.AssignedLabels:
         """The numbers of labels that people assigned to the test instances."""
-        return quality.count_assigned_labels(self.compared_runs.documents, self.card.known)
+        return quality.count_assigned_labels(self.compared_runs.documents, self.data.known)
 
     @cached_property
     def examples(self) -> dict[str, Any]:
         """Test instances and labels with the predictions of the best run."""
         return examples.make_examples(
-            self.best, self.card.counts, self.request.settings.examples, self.request.seed
+            self.best,
+            self.data.counts,
+            self.request.settings.examples,
+            self.request.seed,
         )
 
     @cached_property
@@ -105,9 +111,24 @@ def gather_results(folders: Iterable[str | Path], **request: Any) -> list[Datase
         If a run has no metrics or predictions, or those of another model or dataset.
     """
     paths = [Path(folder) for folder in folders]
-    all_results = [DatasetResults(runs, PageRequest(**request)) for runs in open_runs(paths)]
+    runs_by_dataset = open_runs(paths)
+    anchors = make_anchors([runs.folder.name for runs in runs_by_dataset])
+    all_results = []
+    for runs, anchor in zip(runs_by_dataset, anchors, strict=True):
+        all_results.append(DatasetResults(runs, PageRequest(**request), anchor))
     # refuse incomplete runs before anything is drawn
     for results in all_results:
         for run in results.runs:
             run.require()
     return all_results
+
+
+def make_anchors(names: Iterable[str]) -> list[str]:
+    """Make a different anchor for each dataset, of its name, so that links stay valid."""
+    anchors: list[str] = []
+    for number, name in enumerate(names, 1):
+        anchor = slug(name) or f"dataset-{number}"
+        if anchor in anchors:
+            anchor = f"{anchor}.{number}"
+        anchors.append(anchor)
+    return anchors

@@ -215,7 +215,7 @@ def describe_label_limits(counts: np.ndarray, known: np.ndarray) -> list[str]:
     return sentences
 
 
-def show_model_card(anchor: str, results: DatasetResults) -> dict[str, Any]:
+def show_model_card(results: DatasetResults) -> dict[str, Any]:
     """Show the models, statements of the owner, and limits."""
     return {
         "settings": results.request.settings,
@@ -250,7 +250,7 @@ MODEL_COLUMNS = (
 
 def describe_limits(results: DatasetResults) -> list[str]:
     """Describe the limits of the models in sentences, with the figures of the dataset."""
-    sentences = describe_label_limits(results.card.counts, results.card.known)
+    sentences = describe_label_limits(results.data.counts, results.data.known)
     unseen = results.assigned_labels.unseen
     if unseen:
         sentences.append(

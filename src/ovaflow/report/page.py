@@ -1,7 +1,7 @@
 """The page: a single HTML file."""
 
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -14,7 +14,7 @@ from ovaflow.evaluation.metric import METRICS
 from ovaflow.machine.topology import processor_name, read_topology
 from ovaflow.report import wording
 from ovaflow.report.drawing import MARKERS
-from ovaflow.report.environment import make_environment, read_script, slug
+from ovaflow.report.environment import make_environment, read_script
 from ovaflow.report.gather import DatasetResults
 from ovaflow.report.section import ReportSection
 from ovaflow.report.sections import SECTIONS
@@ -46,10 +46,7 @@ def render_page(
     written : str
         Date in the foot of the page.
     """
-    anchors = make_anchors([results.card.name for results in all_results])
-    views = []
-    for anchor, results in zip(anchors, all_results, strict=True):
-        views.append(_make_view(anchor, results))
+    views = [_make_view(results) for results in all_results]
     return (
         _make_page_environment()
         .get_template("page.html.j2")
@@ -81,25 +78,14 @@ def _make_page_environment() -> jinja2.Environment:
     return environment
 
 
-def _make_view(anchor: str, results: DatasetResults) -> dict[str, Any]:
+def _make_view(results: DatasetResults) -> dict[str, Any]:
     """Collect the sections of a dataset that have something to show, for the templates."""
     sections = []
     for section in SECTIONS:
-        content = section.show(anchor, results)
+        content = section.show(results)
         if content:
             sections.append((section, content))
-    return {"anchor": anchor, "results": results, "sections": sections}
-
-
-def make_anchors(names: Iterable[str]) -> list[str]:
-    """Make a different anchor for each dataset, of its name, so that links stay valid."""
-    anchors: list[str] = []
-    for number, name in enumerate(names, 1):
-        anchor = slug(name) or f"dataset-{number}"
-        if anchor in anchors:
-            anchor = f"{anchor}.{number}"
-        anchors.append(anchor)
-    return anchors
+    return {"results": results, "sections": sections}
 
 
 def describe_machine() -> list[tuple[str, str]]:

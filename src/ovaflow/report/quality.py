@@ -77,7 +77,6 @@ class AssignedLabels(NamedTuple):
     unknown: int  # pairs whose label no model knows
     unseen: int  # unknown pairs that prepare did not leave out
     without_known_label: int  # instances without a label that a model knows
-    unlabelled: int | None  # of these, instances without any label; None if not counted
 
 
 def count_assigned_labels(dataset: Dataset, known: np.ndarray) -> AssignedLabels:
@@ -85,30 +84,23 @@ def count_assigned_labels(dataset: Dataset, known: np.ndarray) -> AssignedLabels
     Y = dataset.test.Y
     counts = dataset.parameters.get("source", {}).get("counts", {})
     left_out = counts.get("test_labels_unknown_in_train", 0)
-    labels_per_instance = np.diff(Y.indptr)
-    instances = np.repeat(np.arange(Y.n_rows), labels_per_instance)
+    instances = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
     is_known = known[Y.indices]
     unseen = int((~is_known).sum())
-    unlabelled: int | None = int((labels_per_instance == 0).sum())
-    if "test_with_unknown_labels_only" in counts:
-        unlabelled -= counts["test_with_unknown_labels_only"]
-    elif left_out:
-        unlabelled = None
     return AssignedLabels(
         instances=Y.n_rows,
         labels=len(Y.indices) + left_out,
         unknown=unseen + left_out,
         unseen=unseen,
         without_known_label=Y.n_rows - len(np.unique(instances[is_known])),
-        unlabelled=unlabelled,
     )
 
 
-def show_quality(anchor: str, results: DatasetResults) -> dict[str, Any]:
+def show_quality(results: DatasetResults) -> dict[str, Any]:
     """Show the figures of quality, labels that can be assigned automatically, and all metrics."""
     figures = [
-        draw_recall(anchor, results.shown_runs),
-        draw_reliability(anchor, results.shown_runs),
+        draw_recall(results.anchor, results.shown_runs),
+        draw_reliability(results.anchor, results.shown_runs),
     ]
     return {
         "figures": [figure for figure in figures if figure],
@@ -117,7 +109,7 @@ def show_quality(anchor: str, results: DatasetResults) -> dict[str, Any]:
     }
 
 
-def show_dev(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+def show_dev(results: DatasetResults) -> dict[str, Any] | None:
     """Show the main metrics on the dev part; None without one."""
     runs = [run.on_dev for run in results.runs if run.on_dev is not None]
     if not runs:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ovaflow.results.run import Run
 
 
-def show_settings(anchor: str, results: DatasetResults) -> dict[str, Any]:
+def show_settings(results: DatasetResults) -> dict[str, Any]:
     """Show a table of the settings that differ, and pairs of the others."""
     runs = results.runs
     names: dict[str, None] = {}

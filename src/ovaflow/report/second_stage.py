@@ -106,7 +106,7 @@ def _make_level_row(level: float, cells: list[Cell]) -> Row:
     return Row(f"{100 * level:g} %", cells)
 
 
-def show_second_stage(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+def show_second_stage(results: DatasetResults) -> dict[str, Any] | None:
     """Show the quality of each order of labels, and the importance of each kind of evidence.
 
     Of a second stage that is not used, the reason is shown. None without a second stage.

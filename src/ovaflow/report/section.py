@@ -18,8 +18,8 @@ class ReportSection(NamedTuple):
 
     key: str  # end of the section's anchor
     title: str
-    # content for the template, or None, given the dataset's anchor and results
-    show: Callable[[str, DatasetResults], Any]
+    # content for the template, or None, given the results of a dataset
+    show: Callable[[DatasetResults], Any]
     # Jinja of the content ``it``; empty: the macro of the key in sections.html.j2
     template: str = ""
     folded: bool = False  # True: closed until a reader opens it

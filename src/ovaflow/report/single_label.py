@@ -61,7 +61,7 @@ def read_confusion(run: Run) -> dict[str, Any] | None:
     }
 
 
-def show_single_label(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+def show_single_label(results: DatasetResults) -> dict[str, Any] | None:
     """Show accuracy of all runs, and labels that the best one confuses.
 
     None where instances have several labels.
@@ -79,7 +79,7 @@ def show_single_label(anchor: str, results: DatasetResults) -> dict[str, Any] | 
     pairs = _list_confused_pairs(confusion, names)
     labels = _find_confused_labels(confusion)
     title = f"Labels that {best.name} confuses"
-    name = f"{anchor}.confusion"
+    name = f"{results.anchor}.confusion"
     columns = [column for column in ACCURACY_COLUMNS if column.value(best) is not None]
     return {
         "runs": make_runs_table("Accuracy", runs, columns),

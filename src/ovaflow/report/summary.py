@@ -20,7 +20,7 @@ SURE_PRECISION = 0.9
 """Expected precision of texts whose labels can be assigned automatically."""
 
 
-def show_summary(anchor: str, results: DatasetResults) -> dict[str, Any]:
+def show_summary(results: DatasetResults) -> dict[str, Any]:
     """Show sentences about the best run, and a table of all runs."""
     learned = _describe_data(results)
     if not results.best.has_test_labels:
@@ -36,12 +36,12 @@ def show_summary(anchor: str, results: DatasetResults) -> dict[str, Any]:
 
 
 def _describe_data(results: DatasetResults) -> str:
-    card = results.card
+    data = results.data
     labels = wording.count(results.best.n_trained)
-    n_train = wording.count(card.n_train)
-    n_test = wording.count(card.n_test)
+    n_train = wording.count(data.n_train)
+    n_test = wording.count(data.n_test)
     return (
-        f"{labels} labels were learned from {n_train} {card.noun}, and tested on {n_test} others."
+        f"{labels} labels were learned from {n_train} {data.noun}, and tested on {n_test} others."
     )
 
 
@@ -49,7 +49,7 @@ def describe_quality(results: DatasetResults) -> Iterator[str]:
     """Describe how many first labels, suggested labels and assigned labels are right and found."""
     metrics = results.best.metrics
     right_first = _format_of_100(metrics["P@1"])
-    yield f"Of 100 {results.card.noun}, {right_first} get a right first label."
+    yield f"Of 100 {results.data.noun}, {right_first} get a right first label."
     outcomes = results.best.read(read_outcomes)
     if outcomes is not None and outcomes.suggested:
         right = _format_of_100(outcomes.found / outcomes.suggested)

@@ -112,7 +112,7 @@ _SEED_STATISTICS: dict[str, Callable[[list[float]], Any]] = {
 }
 
 
-def show_sweeps(anchor: str, results: DatasetResults) -> list[dict[str, Any]]:
+def show_sweeps(results: DatasetResults) -> list[dict[str, Any]]:
     """Show the table and, for sweeps of C, the figure of each sweep."""
     views = []
     for number, (name, sweep) in enumerate(results.sweeps.items(), 1):
@@ -120,7 +120,7 @@ def show_sweeps(anchor: str, results: DatasetResults) -> list[dict[str, Any]]:
         if sweep.key == "seed":
             view["table"] = _make_seeds_table(name, sweep.runs)
         else:
-            view |= _show_values_of_C(f"{anchor}.sweep-{number}-quality", name, sweep.runs)
+            view |= _show_values_of_C(f"{results.anchor}.sweep-{number}-quality", name, sweep.runs)
         views.append(view)
     return views
 
@@ -130,12 +130,12 @@ def _make_row(key: str, run: Run, cells: list[Cell]) -> Row:
     return Row(run.settings[key], cells, hint=run.name)
 
 
-def _show_values_of_C(anchor: str, name: str, runs: Sequence[Run]) -> dict[str, Any]:
+def _show_values_of_C(drawing_name: str, name: str, runs: Sequence[Run]) -> dict[str, Any]:
     columns = (*QUALITY_COLUMNS, *COST_COLUMNS, *STEP_COLUMNS)
     caption = "Quality by C: beyond its peak the classifiers overfit the training data."
     return {
         "table": make_table(f"Sweep {name}", "C", columns, runs, partial(_make_row, "C")),
-        "drawing": draw_figure(anchor, "Metrics by C", caption, _paint, runs),
+        "drawing": draw_figure(drawing_name, "Metrics by C", caption, _paint, runs),
         "lines": LEGEND,
     }
 
@@ -277,7 +277,7 @@ _COST_COLUMNS_OF_CHOICES = (
 )
 
 
-def show_choices(anchor: str, results: DatasetResults) -> list[Choice]:
+def show_choices(results: DatasetResults) -> list[Choice]:
     """Show the candidates of each choice of settings."""
     return results.choices
 

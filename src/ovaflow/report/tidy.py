@@ -34,7 +34,7 @@ def format_tidy_csv(all_results: Sequence[DatasetResults]) -> str:
             method = run.settings.get("method")
             initialization = run.settings.get("initialization")
             for figure in _list_figures(run):
-                rows.append((results.card.name, run.name, method, initialization, *figure))
+                rows.append((results.data.name, run.name, method, initialization, *figure))
     return format_csv(TIDY_COLUMNS, rows)
 
 

@@ -187,7 +187,7 @@ LABEL_TREE_COLUMNS = (
 )
 
 
-def show_training(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+def show_training(results: DatasetResults) -> dict[str, Any] | None:
     """Show how the solver ended for the labels of each run; None without such runs."""
     solved = [run for run in results.runs if run.read(read_training)]
     if not solved:

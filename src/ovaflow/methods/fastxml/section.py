@@ -61,7 +61,7 @@ COLUMNS = (
 """Columns of the table of forests."""
 
 
-def show(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+def show(results: DatasetResults) -> dict[str, Any] | None:
     """Return the data of the section; None if no run has trees."""
     forests = [run for run in results.runs if _statistics(run)]
     if not forests:

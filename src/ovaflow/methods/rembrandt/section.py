@@ -35,7 +35,7 @@ def read(run: Run) -> dict[str, Any] | None:
     return description | {"neighbours": neighbours}
 
 
-def show(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+def show(results: DatasetResults) -> dict[str, Any] | None:
     """Return the data of the section; None if no run has an embedding."""
     runs = [run for run in results.shown_runs if run.read(read)]
     if not runs:
@@ -48,7 +48,7 @@ def show(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
     return {
         "runs": runs,
         "neighbours": neighbours,
-        "figures": draw_figures(anchor, runs, EMBEDDING_FIGURES),
+        "figures": draw_figures(results.anchor, runs, EMBEDDING_FIGURES),
     }
 
 
