@@ -95,6 +95,6 @@ def test_tables(names_in) -> None:
     long = "x" * 200_000
     assert names_in(path, f'uri,label_en,notation\nhttp://x/1,"{long}"\n\n,unnamed\n') == [long]
     with pytest.raises(
-        InputError, match=r"v\.csv, line 3: malformed record.*; lines must end with a line feed"
+        InputError, match=r"v\.csv, line 3: malformed record.*; convert them to line feeds"
     ):
         names_in(path, "uri,label_en\nhttp://x/1,one\nhttp://x/2,two\rhttp://x/3,three\n")

@@ -127,7 +127,7 @@ def test_read(read, file, options, outcome) -> None:
     prepared = read(file, options)
     assert summarize_labels(prepared) == outcome
     if file.startswith("20"):
-        assert "words for nothing" in prepared.said
+        assert "for an empty cell" in prepared.said
 
 
 READ_AS_ADVISED = [

@@ -439,12 +439,12 @@ def test_words_for_nothing(prepare, word) -> None:
     content = make_table(zip(texts, labels, strict=True))
     read = prepare(content)
     assert read.found[0] == sorted(TOPICS)
-    assert "30 labels are words for nothing" in read.said
-    assert "30 cells of texts are words for nothing" in read.said
+    assert "30 labels are words for an empty cell" in read.said
+    assert "30 cells of texts hold a word for an empty cell" in read.said
     for nothing in ("[]", "other"):
         read = prepare(content, [f"--missing={nothing}"])
         assert word in read.found[0]
-        assert "for nothing" not in read.said
+        assert "empty cell" not in read.said
 
 
 @pytest.mark.parametrize(

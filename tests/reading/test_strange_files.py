@@ -131,7 +131,7 @@ REFUSED = {
         (
             b"a\tword\rb\tother\r",
             1,
-            "lines end with carriage returns alone; they must end with a line feed",
+            "lines end with carriage returns alone; convert them to line feeds: tr",
         ),
         (b"a\t1 2 3\nb\t? !\n", None, "no token occurs in at least 1 and at most 2 of the 2"),
         (b'a\tb\n["a\tword\n', 2, "labels begin like a list, but are none"),
@@ -153,7 +153,7 @@ REFUSED = {
         (
             b'{"text": %s, "labels": []}' % (b"[" * 600 + b"]" * 600),
             1,
-            "maximum recursion depth exceeded",
+            "a cell has too many lists inside one another; correct or delete the line",
         ),
         (
             b'{"text": "one", "labels": [], "day": "9999-12-31T23:59:59-05:00"}',
@@ -189,7 +189,7 @@ REFUSED = {
         (
             b"text,labels\none,a\none,a,b\n",
             3,
-            "3 fields, the header has 2; quote fields that contain ','",
+            "3 fields, the header has 2; put quotes around fields that contain ','",
         ),
         (b'text,labels\n"a\nb",x\na\n', 4, "1 fields, the header has 2"),
         (
@@ -203,7 +203,7 @@ REFUSED = {
             3,
             "malformed record (unexpected end of data); check the quotes",
         ),
-        (b"text,labels\rone,a\r", 1, "lines must end with a line feed"),
+        (b"text,labels\rone,a\r", 1, "; convert them to line feeds: tr"),
         (b"text,labels\none,a\rtwo,b\n", 2, "malformed record"),
         (b"text,labels\none,\"['a'\"\n", 2, "labels begin like a list, but are none"),
     ],

@@ -5,7 +5,6 @@ import gzip
 import json
 import re
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -33,18 +32,19 @@ TURTLE = f"""@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 
 @pytest.fixture
 def read(tmp_path):
-    """Reads a file written so, or files: texts with sorted labels, and counts."""
+    """Read the texts, sorted labels and counts of a file of some content, or of a pattern."""
 
-    def found(name, content=None):
+    def read_files(name, content=None) -> tuple[list[tuple], dict[str, int]]:
         if content is not None:
             (tmp_path / name).write_text(content)
         reading = Reading(["text"], ["labels"])
-        instances = chain.from_iterable(
-            annif.read(RecordFile(path), reading) for path in find_matching_paths(tmp_path / name)
-        )
-        return [(each.text, tuple(sorted(each.labels))) for each in instances], dict(reading.counts)
+        documents = []
+        for path in find_matching_paths(tmp_path / name):
+            for instance in annif.read(RecordFile(path), reading):
+                documents.append((instance.text, tuple(sorted(instance.labels))))
+        return documents, dict(reading.counts)
 
-    return found
+    return read_files
 
 
 def test_short_texts_by_line_packed_or_several(read, tmp_path) -> None:
@@ -65,10 +65,8 @@ def test_tables_and_json_lines(read) -> None:
         InputError, match="line 1: no column 'subject_uris', there are 'text', 'subjects'"
     ):
         read("bad.csv", "text,subjects\na,b\n")
-    lines = (
-        f'{{"text": "cats", "subjects": [{{"uri": "{CATS}"}}, {{"label": "dogs"}}], "metadata":'
-        f' 1}}\n{{"text": ""}}\n'
-    )
+    document = {"text": "cats", "subjects": [{"uri": CATS}, {"label": "dogs"}], "metadata": 1}
+    lines = json.dumps(document) + '\n{"text": ""}\n'
     assert read("a.jsonl", lines) == ([("cats", ("dogs", CATS))], {"documents_without_subjects": 1})
     with pytest.raises(
         InputError,
@@ -78,15 +76,12 @@ def test_tables_and_json_lines(read) -> None:
 
 
 def test_folders_of_full_texts(read, tmp_path) -> None:
-    for name, content in (
-        ("1.txt", "black\ncats"),
-        ("1.tsv", f"<{CATS}>\tcats\n<{DOGS}>\tdogs\n"),
-        ("2.txt", "dogs"),
-        ("2.key", "dogs\n\n"),
-        ("3.txt", "nobody has read this"),
-        ("4.json", json.dumps({"text": "cats", "subjects": [{"uri": CATS}]})),
-    ):
-        (tmp_path / name).write_text(content)
+    (tmp_path / "1.txt").write_text("black\ncats")
+    (tmp_path / "1.tsv").write_text(f"<{CATS}>\tcats\n<{DOGS}>\tdogs\n")
+    (tmp_path / "2.txt").write_text("dogs")
+    (tmp_path / "2.key").write_text("dogs\n\n")
+    (tmp_path / "3.txt").write_text("nobody has read this")
+    (tmp_path / "4.json").write_text(json.dumps({"text": "cats", "subjects": [{"uri": CATS}]}))
     theirs = [("black\ncats", (CATS, DOGS)), ("dogs", ("dogs",)), ("cats", (CATS,))]
     assert read(".") == (theirs, {"documents_without_subjects": 1})
     (tmp_path / "empty").mkdir()
@@ -165,30 +160,29 @@ def test_a_dataset_of_subjects(prepare) -> None:
     Path("a.tsv").write_text((TSV + f"felines\t<{CATS}>\ngone\t<{OLD}> kissat\n") * 5)
     files = "--format=annif --train=a.tsv --test=a.tsv --vocabulary=v.ttl"
     dataset = prepare(f"{files} --language=fi --features=words --max-df=1.0")
-    found = dataset.names
-    assert (found.uris, found.labels, found.notations) == (
-        [CATS, DOGS],
-        ["kissat", "dogs"],
-        ["636.8", ""],
-    )
+    names = dataset.names
+    assert list(names.uris) == [CATS, DOGS]
+    assert list(names.labels) == ["kissat", "dogs"]
+    assert list(names.notations) == ["636.8", ""]
     # of names no text has "kissat" or "kissaeläimet"
-    assert dataset.train.Y.to_scipy().toarray().tolist() == [[1, 0], [1, 1], [1, 0], [1, 0]] * 5 + [
-        [0, 1]
-    ]
+    documents = [[1, 0], [1, 1], [1, 0], [1, 0]] * 5
+    dogs_as_instance = [0, 1]
+    assert dataset.train.Y.to_scipy().toarray().tolist() == [*documents, dogs_as_instance]
     assert re.findall(r"(?m)^remark: (\w+)", prepare.said) == ["the", "10", "1", "1", "10"]
     assert "10 subjects of instances are not in the vocabulary" in prepare.said
 
 
 @pytest.fixture
-def animals(prepare):
+def prepare_animals(prepare):
+    """Prepare the corpus ``a.tsv`` with a vocabulary of cats and dogs, and some options."""
     Path("v.tsv").write_text(f"<{CATS}>\tcats\t636.8\n<{DOGS}>\tdogs\n")
     return partial(prepare, "--format=annif --train=a.tsv --vocabulary=v.tsv --max-df=1.0")
 
 
-def test_texts_whose_subjects_the_vocabulary_lacks_have_labels(prepare, animals) -> None:
+def test_texts_whose_subjects_the_vocabulary_lacks_have_labels(prepare, prepare_animals) -> None:
     Path("a.tsv").write_text(f"black cats\t{CATS}\nold\t{OLD}\n" * 3 + "nothing\t\n")
     Path("b.tsv").write_text(f"black cats\t{CATS}\nold\t{OLD}\nbarking dogs\t{DOGS}\n")
-    animals("--test=b.tsv")
+    prepare_animals("--test=b.tsv")
     for told in (
         "1 of 7 training instances have no label",
         "3 of 7 training instances have only subjects that the vocabulary lacks",
@@ -198,20 +192,17 @@ def test_texts_whose_subjects_the_vocabulary_lacks_have_labels(prepare, animals)
     assert "test instances have no label" not in prepare.said
 
 
-def test_predictions_and_the_service_carry_uris(animals) -> None:
+def test_predictions_and_the_service_carry_uris(prepare_animals) -> None:
     Path("a.tsv").write_text(f"black cats\t{CATS}\nbarking dogs\t{DOGS}\n" * 5)
-    train_model_file("m.h5", animals("--test=a.tsv"))
-    rows = ovaflow(
-        "predict", "m.h5", "--text=a cat, two cats", "--top-k=1", "--output-format=csv"
-    ).splitlines()
-    [row] = csv.DictReader(rows)
+    train_model_file("m.h5", prepare_animals("--test=a.tsv"))
+    text = "--text=a cat, two cats"
+    output = ovaflow("predict", "m.h5", text, "--top-k=1", "--output-format=csv")
+    [row] = csv.DictReader(output.splitlines())
     assert (row["label"], row["uri"], list(row)[-1]) == ("cats", CATS, "uri")
-    found = open_served_model("m.h5").find_labels("", 0, 2)["labels"]
-    assert [(label["uri"], label.get("notation")) for label in found] == [
-        (CATS, "636.8"),
-        (DOGS, None),
-    ]
-    [explained] = json.loads(
-        ovaflow("explain", "m.h5", "--text=cats", f"--label={CATS}", "--json")
-    )["labels"]
+    cats, dogs = open_served_model("m.h5").find_labels("", 0, 2)["labels"]
+    assert (cats["uri"], cats["notation"]) == (CATS, "636.8")
+    assert dogs["uri"] == DOGS
+    assert "notation" not in dogs
+    output = ovaflow("explain", "m.h5", "--text=cats", f"--label={CATS}", "--json")
+    [explained] = json.loads(output)["labels"]
     assert (explained["name"], explained["uri"]) == ("cats", CATS)

@@ -40,7 +40,8 @@ PAGE = b"<!DOCTYPE html><html><head><title>Drive - Quota exceeded</title></head>
 XHTML = b'<?xml version="1.0" encoding="UTF-8"?>\n<!-- page 7 -->\n'
 
 
-def zipped(compression=zipfile.ZIP_DEFLATED, **members):
+def make_zip(compression=zipfile.ZIP_DEFLATED, **members) -> bytes:
+    """Make an archive of texts by their names."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression) as file:
         for name, content in members.items():
@@ -48,7 +49,8 @@ def zipped(compression=zipfile.ZIP_DEFLATED, **members):
     return buffer.getvalue()
 
 
-def tarred(mode="w:gz", **members):
+def make_tar(mode="w:gz", **members) -> bytes:
+    """Make an archive of texts by their names."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode=mode) as file:
         for name, content in members.items():
@@ -58,13 +60,15 @@ def tarred(mode="w:gz", **members):
     return buffer.getvalue()
 
 
-def matrix(*shape):
+def make_npz(n_rows, n_columns) -> bytes:
+    """Make a sparse matrix with ones on its diagonal."""
     buffer = io.BytesIO()
-    scipy.sparse.save_npz(buffer, scipy.sparse.csr_matrix(np.eye(*shape, dtype=np.float32)))
+    matrix = scipy.sparse.csr_matrix(np.eye(n_rows, n_columns, dtype=np.float32))
+    scipy.sparse.save_npz(buffer, matrix)
     return buffer.getvalue()
 
 
-GOOD = zipped(train=TRAIN, test=TEST, my_train=b"x", README=b"x")
+GOOD = make_zip(train=TRAIN, test=TEST, my_train=b"x", README=b"x")
 
 
 @pytest.fixture
@@ -76,27 +80,33 @@ def server(monkeypatch):
         yield running
 
 
+class DownloadFolder:
+    """The folder of the data set "a", and the catalogue that has it."""
+
+    def __init__(self, root, folder) -> None:
+        self._root = root
+        self.folder = folder / "downloads" / "a"
+        self.catalogue = folder / "datasets.yaml"
+
+    def offer(self, members_by_path, format="xmc-text") -> None:
+        """Write the catalogue, with members of archives by their paths on the server."""
+        sources = []
+        for path, members in members_by_path.items():
+            sources.append({"url": self._root + path, "members": members})
+        entry = {"title": "A", "format": format, "sources": sources}
+        self.catalogue.write_text(yaml.safe_dump({"datasets": {"a": entry}}))
+
+    def download(self) -> None:
+        download_dataset("a", self.folder, self.catalogue)
+
+    def read_files(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.folder.iterdir()}
+
+
 @pytest.fixture
-def place(server, tmp_path):
-    """A catalogue with one dataset "a", whose sources the test lists."""
-
-    class Place:
-        folder = tmp_path / "downloads" / "a"
-        catalogue = None
-
-        def offer(self, *paths, members=MEMBERS, **changed) -> None:
-            sources = [{"url": server.root + path, "members": members} for path in paths]
-            entry = {"title": "A", "format": "xmc-text", "sources": sources} | changed
-            self.catalogue = tmp_path / "datasets.yaml"
-            self.catalogue.write_text(yaml.safe_dump({"datasets": {"a": entry}}))
-
-        def download(self) -> None:
-            download_dataset("a", self.folder, self.catalogue)
-
-        def files(self):
-            return {path.name: path.read_bytes() for path in self.folder.iterdir()}
-
-    return Place()
+def place(server, tmp_path) -> DownloadFolder:
+    """The folder of the data set "a", whose sources the test lists."""
+    return DownloadFolder(server.root, tmp_path)
 
 
 def test_file_and_its_record(server, tmp_path, capfd) -> None:
@@ -112,7 +122,7 @@ def test_file_and_its_record(server, tmp_path, capfd) -> None:
     path.write_bytes(b"changed")
     server.files["/file.csv"] += b"x"
     with pytest.raises(
-        InputError, match=r"file.csv has the sha256 \w+, recorded is .*delete this record"
+        InputError, match=r"file.csv has the sha256 \w+, recorded is .*delete this file"
     ):
         download_file(url, path)
     assert path.read_bytes() == b"changed"
@@ -160,10 +170,8 @@ REFUSED = {
 def test_one_line_and_no_file(server, tmp_path, case, capfd, monkeypatch) -> None:
     answer, said = REFUSED[case]
     monkeypatch.setenv("TOKEN", "s3cr3t-Zq9")
-    server.answers |= {
-        "/file.csv": [answer],
-        "/again": [answer_with_status(302, Location="/again")] * 40,
-    }
+    server.answers["/file.csv"] = [answer]
+    server.answers["/again"] = [answer_with_status(302, Location="/again")] * 40
     address = server.root.replace("//", "//me:${TOKEN}@") + "/file.csv?token=${TOKEN}"
     with pytest.raises(InputError, match=said) as error:
         download_file(address, tmp_path / "file.csv")
@@ -182,10 +190,13 @@ def test_faults_that_pass(server, tmp_path, monkeypatch, fault) -> None:
 
 
 def test_packed_files_stay_packed(server, tmp_path) -> None:
-    server.files["/a.gz"] = packed = gzip.compress(TEXT)
-    server.answers["/a.gz"] = [
-        lambda handler, content: answer_with_content(handler, content, Content_Encoding="x-gzip")
-    ]
+    packed = gzip.compress(TEXT)
+
+    def answer_as_encoded(handler, content) -> None:
+        answer_with_content(handler, content, Content_Encoding="x-gzip")
+
+    server.files["/a.gz"] = packed
+    server.answers["/a.gz"] = [answer_as_encoded]
     download_file(f"{server.root}/a.gz", tmp_path / "a.gz")
     assert (tmp_path / "a.gz").read_bytes() == packed
 
@@ -203,7 +214,8 @@ def test_packed_files_stay_packed(server, tmp_path) -> None:
     ],
 )
 def test_command_line_refuses(tmp_path, options, said) -> None:
-    assert said in ovaflow("download", *options, f"--output={tmp_path / 'x'}", status=2)
+    output = f"--output={tmp_path / 'x'}"
+    assert said in ovaflow("download", output, *options, status=2)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -211,9 +223,11 @@ def test_command_line_refuses(tmp_path, options, said) -> None:
 def drive(server, monkeypatch):
     """Google Drive on the local server: gdown's own code runs, on an address instead of an id."""
     real = gdown.download
-    monkeypatch.setattr(
-        gdown, "download", lambda id, **rest: real(url=f"{server.root}/drive/{id}", **rest)
-    )
+
+    def download_from_server(id, **options):
+        return real(url=f"{server.root}/drive/{id}", **options)
+
+    monkeypatch.setattr(gdown, "download", download_from_server)
     monkeypatch.setattr(download, "DRIVE_URL", f"{server.root}/direct")
     return server
 
@@ -236,40 +250,49 @@ def test_drive_refuses(drive, tmp_path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-SPLIT = {"data": "A_data.txt", "train": "a_trSplit.txt", "test": "a_tstSplit.txt"}
-APART = {
+ONE_FILE = {"data": "A_data.txt", "train": "a_trSplit.txt", "test": "a_tstSplit.txt"}
+LABELS_APART = {
     "trX": b"2 3\n0:1\n1:1\n",
     "trY": b"2 4\n0:1\n1:1 3:0.0\n",
     "tsX": b"1 3\n2:1",
     "tsY": b"1 4\n2:1.0\n",
 }
-DIVIDED = {
+DATA_AND_SPLITS = {
     "A_data": b"3 3 4\n0 0:1\n2 2:1\n1 1:1",
     "a_trSplit": b"3 1\n1 2\n",
     "a_tstSplit": b"2 3\n",
 }
-NPZ = {"trX": matrix(2, 3), "trY": matrix(2, 4), "tsX": matrix(1, 3), "tsY": matrix(1, 4)}
-MATRICES = dict(
-    zip(("X.trn.npz", "Y.trn.npz", "X.tst.npz", "Y.tst.npz"), NPZ.values(), strict=True)
-)
+NPZ = {
+    "trX": make_npz(2, 3),
+    "trY": make_npz(2, 4),
+    "tsX": make_npz(1, 3),
+    "tsY": make_npz(1, 4),
+}
+MATRICES = {
+    "X.trn.npz": NPZ["trX"],
+    "Y.trn.npz": NPZ["trY"],
+    "X.tst.npz": NPZ["tsX"],
+    "Y.tst.npz": NPZ["tsY"],
+}
 ARCHIVES = {
     "zip": (GOOD, MEMBERS, "xmc-text", BOTH),
-    "zip, bzip2": (zipped(zipfile.ZIP_BZIP2, train=TRAIN, test=TEST), MEMBERS, "xmc-text", BOTH),
-    "tar.gz": (tarred(train=TRAIN, test=TEST), MEMBERS, "xmc-text", BOTH),
-    "tar.xz": (tarred("w:xz", train=TRAIN, test=TEST), MEMBERS, "xmc-text", BOTH),
-    "tar": (tarred("w", **NPZ), PAIRS, "npz", MATRICES),
-    "one data file": (zipped(**DIVIDED), SPLIT, "xmc-text", BOTH),
-    "labels apart": (zipped(**APART), PAIRS, "xmc-text", BOTH),
+    "zip, bzip2": (make_zip(zipfile.ZIP_BZIP2, train=TRAIN, test=TEST), MEMBERS, "xmc-text", BOTH),
+    "tar.gz": (make_tar(train=TRAIN, test=TEST), MEMBERS, "xmc-text", BOTH),
+    "tar.xz": (make_tar("w:xz", train=TRAIN, test=TEST), MEMBERS, "xmc-text", BOTH),
+    "tar": (make_tar("w", **NPZ), PAIRS, "npz", MATRICES),
+    "one data file": (make_zip(**DATA_AND_SPLITS), ONE_FILE, "xmc-text", BOTH),
+    "labels apart": (make_zip(**LABELS_APART), PAIRS, "xmc-text", BOTH),
 }
 
 
 @pytest.mark.parametrize("kind", ARCHIVES)
 def test_dataset(place, server, kind) -> None:
-    server.files["/a"], members, form, files = ARCHIVES[kind]
-    place.offer("/a", members=members, format=form)
+    content, members, format, files = ARCHIVES[kind]
+    server.files["/a"] = content
+    place.offer({"/a": members}, format)
     place.download()
-    assert place.files() == files
-    assert {*files} == {*find_entry("a", place.catalogue).files.values()}
+    assert place.read_files() == files
+    assert set(files) == set(find_entry("a", place.catalogue).files.values())
     assert {path.name for path in place.folder.parent.iterdir()} == {"a", "a.sha256"}
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     assert read_record(default_record(place.folder)) == digests
@@ -277,25 +300,29 @@ def test_dataset(place, server, kind) -> None:
     assert server.asked == ["/a"]
 
 
-CUT = tarred(train=TRAIN, test=random.Random(0).randbytes(9999))[:5000]
+CUT = make_tar(train=TRAIN, test=random.Random(0).randbytes(9999))[:5000]
 BAD = {
     "not found": (None, MEMBERS, "answered 404"),
     "not an archive": (TEXT, MEMBERS, "File is not a zip file"),
     "truncated tar": (CUT, MEMBERS, "damaged, or not what the catalogue says"),
-    "member missing": (zipped(train=TRAIN), MEMBERS, "has 0 members test.txt, expected one"),
+    "member missing": (make_zip(train=TRAIN), MEMBERS, "has 0 members test.txt, expected one"),
     "member twice": (
-        zipped(train=TRAIN, test=TEST, **{"other/train": b"x"}),
+        make_zip(train=TRAIN, test=TEST, **{"other/train": b"x"}),
         MEMBERS,
         "has 2 members train.txt",
     ),
-    "no header": (zipped(**DIVIDED | {"A_data": b"0 0:1\n"}), SPLIT, "expected a header"),
+    "no header": (
+        make_zip(**DATA_AND_SPLITS | {"A_data": b"0 0:1\n"}),
+        ONE_FILE,
+        "expected a header",
+    ),
     "number too large": (
-        zipped(**DIVIDED | {"a_trSplit": b"3 1\n4 2\n"}),
-        SPLIT,
+        make_zip(**DATA_AND_SPLITS | {"a_trSplit": b"3 1\n4 2\n"}),
+        ONE_FILE,
         "expected instance numbers from 1 to 3",
     ),
     "not a label": (
-        zipped(**APART | {"trY": b"2 4\n0:x\n1:1\n"}),
+        make_zip(**LABELS_APART | {"trY": b"2 4\n0:x\n1:1\n"}),
         PAIRS,
         "not what the catalogue says (could not",
     ),
@@ -307,19 +334,16 @@ def test_the_second_source_is_tried(place, server, capsys, case) -> None:
     content, members, said = BAD[case]
     if content is not None:
         server.files["/bad"] = content
-    offered = {"/bad": members, "/good.zip": MEMBERS}
-    place.offer(
-        sources=[{"url": server.root + path, "members": kept} for path, kept in offered.items()]
-    )
+    place.offer({"/bad": members, "/good.zip": MEMBERS})
     place.download()
-    assert place.files() == BOTH
+    assert place.read_files() == BOTH
     assert re.search(f"a: source 1: .*{re.escape(said)}", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("kind", ["zip", "zip, bzip2", "tar.gz", "tar"])
 def test_wherever_an_archive_is_damaged_it_is_refused_or_read(place, kind) -> None:
-    content, members, form, _ = ARCHIVES[kind]
-    place.offer("/none", members=members, format=form)
+    content, members, format, _ = ARCHIVES[kind]
+    place.offer({"/none": members}, format)
     rng = random.Random(0)
     for _ in range(150):
         damaged = bytearray(content)
@@ -334,7 +358,7 @@ def test_wherever_an_archive_is_damaged_it_is_refused_or_read(place, kind) -> No
 
 def test_every_refusal_is_told_and_what_to_do(place, server, capsys) -> None:
     server.answers["/busy"] = [answer_with_status(503)]
-    place.offer("/none", "/busy")
+    place.offer({"/none": MEMBERS, "/busy": MEMBERS})
     with pytest.raises(
         InputError, match=r"source 1: .*answered 404.*source 2: .*answered 503 Service"
     ) as error:
@@ -344,25 +368,25 @@ def test_every_refusal_is_told_and_what_to_do(place, server, capsys) -> None:
         f"put the archive at {place.folder}/a.archive and run again"
     )
     assert str(error.value).endswith(remedy)
-    assert place.files() == {}
+    assert place.read_files() == {}
     (place.folder / "a.archive").write_bytes(GOOD)
     server.asked.clear()
     place.download()
-    assert place.files() == BOTH | {"a.archive": GOOD}
+    assert place.read_files() == BOTH | {"a.archive": GOOD}
     assert server.asked == []
 
 
 def test_other_data_than_recorded_is_refused(place, server) -> None:
-    place.offer("/good.zip")
+    place.offer({"/good.zip": MEMBERS})
     place.download()
     (place.folder / "test.txt").unlink()
-    server.files["/good.zip"] = zipped(train=TRAIN, test=b"1 3 4\n3 2:1\n")
+    server.files["/good.zip"] = make_zip(train=TRAIN, test=b"1 3 4\n3 2:1\n")
     with pytest.raises(
         InputError,
-        match=r"a\.sha256: test\.txt has the sha256 \w+, recorded is .*delete this record",
+        match=r"a\.sha256: test\.txt has the sha256 \w+, recorded is .*delete this file",
     ):
         place.download()
-    assert place.files() == {"train.txt": TRAIN}
+    assert place.read_files() == {"train.txt": TRAIN}
     default_record(place.folder).write_text("nonsense\n")
-    with pytest.raises(InputError, match=r"a\.sha256: not a file of sha256sum; delete the record"):
+    with pytest.raises(InputError, match=r"a\.sha256: not a file of sha256sum; delete it"):
         place.download()

@@ -45,7 +45,7 @@ def hold_out_fold(dataset: Dataset, fold: int, folds: int) -> Dataset:
             f"{tested.sum():,} of {len(held):,} training instances would be in "
             f"fold {fold + 1} of {folds}"
         )
-        raise InputError(message, path=dataset.path, remedy="more instances or fewer folds")
+        raise InputError(message, path=dataset.path, remedy="give more instances, or fewer folds")
     settings = {"of": dataset.checksum, "fold": fold + 1, "folds": folds}
     part = partition_documents(
         dataset, np.flatnonzero(~held), np.flatnonzero(tested), {"fold": settings}

@@ -53,7 +53,8 @@ def hold_out(dataset: Dataset, fraction: float, seed: int = 0) -> Dataset:
     if held.all() or not held.any():
         n = dataset.train.X.n_rows
         message = f"{held.sum():,} of {n:,} training instances would be held out"
-        raise InputError(message, path=dataset.path, remedy="more instances or another fraction")
+        remedy = "give more instances, or another fraction"
+        raise InputError(message, path=dataset.path, remedy=remedy)
     tested = held & ~dataset.extra_documents
     settings = {"of": dataset.checksum, "fraction": fraction, "seed": seed}
     part = partition_documents(

@@ -55,10 +55,10 @@ _COUNTED_REMARKS = {
     "headers_left_out": "the first line of a file names the columns: it is no record",
     "fields_like_records": "{count:,} fields span lines, and all of them look like several "
     "records: quotes: none takes quotes as they are, if they mean nothing in this file",
-    "missing_labels": "{count:,} labels are words for nothing such as nan, None, NULL, N/A or -: "
-    "they are none; missing: [] keeps them",
-    "missing_texts": "{count:,} cells of texts are words for nothing such as nan, None, NULL, "
-    "N/A or -: they are empty; missing: [] keeps them",
+    "missing_labels": "{count:,} labels are words for an empty cell, such as nan, None, NULL, N/A "
+    "or -: left out; missing: [] keeps them",
+    "missing_texts": "{count:,} cells of texts hold a word for an empty cell, such as nan, None, "
+    "NULL, N/A or -: they count as empty; missing: [] keeps them",
     "records_not_in_utf8": "{count:,} records say that they are UTF-8 and have other bytes, "
     "which are replaced; export them again",
     "records_joined": "{count:,} records are joined with an earlier one",
@@ -302,7 +302,7 @@ def _remark_on_given_names(prepared: Dataset, counts: dict[str, Any]) -> Iterato
             marks.append(name)
     if marks:
         yield (
-            f"{len(marks):,} labels have no letter, such as {marks[0]!r}: "
+            f"{len(marks):,} labels have neither letter nor digit, such as {marks[0]!r}: "
             "label_separator may be wrong"
         )
     once = np.count_nonzero(prepared.counts == 1)

@@ -77,7 +77,7 @@ def parse_number(content: Any) -> float:
         raise ValueError(f"{content!r:.60} is not a number", remedy) from None
     if abs(number) > LARGEST_NUMBER:
         raise ValueError(
-            f"{content!r:.60} is beyond {LARGEST_NUMBER:g}",
+            f"{content!r:.60} is not between -{LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}",
             "leave the cell empty if there is no number",
         )
     return number
@@ -120,7 +120,7 @@ def parse_weight(content: Any) -> float:
     if not _LIGHTEST_WEIGHT <= weight <= _HEAVIEST_WEIGHT:
         value = repr(written[:60]) if written else "empty"
         message = f"weight_column is {value}, not a number above 0"
-        raise ValueError(message, "write what the record weighs, 1 for one like any other")
+        raise ValueError(message, "write the weight of the record, 1 for one like any other")
     return weight
 
 
@@ -136,7 +136,7 @@ def parse_time(content: Any) -> float | None:
     except ValueError:
         number = _parse_year(written)
     if not math.isfinite(number):
-        raise ValueError(f"{written:.60} cannot be compared")
+        raise ValueError(f"{written!r:.60} is neither a finite number nor a date")
     return number
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.reading.columns import WantedColumns, find_columns, normalize_column_name
 from ovaflow.reading.instances import Reading, TextInstance, empty_file_error
-from ovaflow.reading.streams import Lines, RecordFile
+from ovaflow.reading.streams import CONVERT_LINE_ENDS, Lines, RecordFile
 
 DELIMITERS = ",;\t|"
 """Delimiters that a header is tried with."""
@@ -95,7 +95,10 @@ def select_fields(
             continue
         if len(record) != len(names):
             message = f"{len(record)} fields, the header has {len(names)}"
-            remedy = f'quote fields that contain {delimiter!r}, line ends or quotes ("")'
+            remedy = (
+                f"put quotes around fields that contain {delimiter!r} or a line end, "
+                'and write a quote inside them as ""'
+            )
             if quotes == "none":
                 remedy = (
                     f"remove {delimiter!r} from the fields, "
@@ -281,7 +284,7 @@ def _malformed_error(
 ) -> InputError:
     """Make the error of a record that :mod:`csv` refuses."""
     if "new-line" in str(error):
-        remedy = "lines must end with a line feed"
+        remedy = CONVERT_LINE_ENDS
     else:
         remedy = "check the quotes from here on"
         if quotes == "auto":

@@ -468,6 +468,8 @@ def unreadable_cell_error(
 ) -> InputError:
     """Make the error of a cell that cannot be read, with its place and its own remedy, if any."""
     message, remedy = (*error.args, CORRECT_LINE)[:2]
+    if isinstance(error, RecursionError):
+        message = "a cell has too many lists inside one another"
     if row is not None:
         message = f"row {row}: {message}"
     return InputError(message, path=path, line=line, remedy=remedy)

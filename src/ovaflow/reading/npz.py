@@ -61,7 +61,7 @@ def batches(file: RecordFile, n_features: int, first: int) -> Iterator[CSR]:
     X = read_matrix(file.path)
     if X.n_columns != n_features:
         message = f"{X.n_columns} features, the model has {n_features}"
-        raise InputError(message, path=file.name, remedy="give instances of its features")
+        raise InputError(message, path=file.name, remedy="give instances with these features")
     for low in range(0, X.n_rows, _BATCH_ROWS):
         yield X.part(low, min(low + _BATCH_ROWS, X.n_rows))
 

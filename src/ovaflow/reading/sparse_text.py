@@ -158,7 +158,7 @@ def xmc_batches(file: RecordFile, n_features: int, first: int) -> Iterator[CSR]:
         if d != n_features:
             message = f"{d} features, the model has {n_features}"
             raise InputError(
-                message, path=file.name, line=1, remedy="give instances of its features"
+                message, path=file.name, line=1, remedy="give instances with these features"
             )
         count = 0
         last = 1

@@ -181,6 +181,10 @@ def looks_western(content: bytes) -> bool:
     return 2 * n_in_sequences <= n_beyond_ascii
 
 
+CONVERT_LINE_ENDS = "convert them to line feeds: tr '\\r' '\\n' < old.csv > new.csv"
+"""Remedy for lines that end with carriage returns alone, as on old Macs."""
+
+
 class Lines:
     """Numbers, from 1, and texts of lines, which only line feeds end.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.reading.instances import Reading, TextInstance
-from ovaflow.reading.streams import RecordFile, strip_line_end
+from ovaflow.reading.streams import CONVERT_LINE_ENDS, RecordFile, strip_line_end
 
 _LABEL_COLUMNS = frozenset(
     {
@@ -41,7 +41,7 @@ def read(file: RecordFile, reading: Reading) -> Iterator[TextInstance]:
                     "lines end with carriage returns alone",
                     path=file.name,
                     line=number,
-                    remedy="they must end with a line feed",
+                    remedy=CONVERT_LINE_ENDS,
                 )
             if tab:
                 yield reading.make_plain_instance(text, labels, file.name, number)

@@ -44,7 +44,7 @@ _HEADERS = {"Accept-Encoding": "identity", "User-Agent": f"ovaflow/{__version__}
 _CHUNK = 1 << 16
 _LOOK = "check the address and the network, then run the command again"
 _AGAIN = "download it again, or correct the catalogue's entry"
-_CHANGED = "if the publisher has changed the data on purpose, delete this record and download again"
+_CHANGED = "if the publisher has changed the data on purpose, delete this file and download again"
 _ADDRESS = re.compile(r"(for|with) url: \S+|'?\w+://\S+")
 """The parts of error messages that quote an address, which may hold secrets."""
 _WEB_PAGE = re.compile(
@@ -168,7 +168,10 @@ def fetch_url(url: str, path: Path, sha256: str | None = None) -> None:
     ``${NAME}`` in the address is replaced by an environment variable.
     """
     if not url.startswith(("http://", "https://")):
-        raise InputError(f"{redact_url(url)}: only http and https are allowed")
+        raise InputError(
+            f"{redact_url(url)}: only http and https are allowed",
+            remedy="give an address that begins with http:// or https://",
+        )
     _retrieve(url, path, sha256, _download_from_server, redact_url(url))
 
 
@@ -314,7 +317,9 @@ def read_record(record: Path) -> dict[str, str]:
     for line in record.read_text(encoding="utf-8").splitlines():
         match = _RECORD_LINE.fullmatch(line)
         if match is None:
-            raise InputError("not a file of sha256sum", path=record, remedy="delete the record")
+            raise InputError(
+                "not a file of sha256sum", path=record, remedy="delete it and download again"
+            )
         checksums[match[2]] = match[1]
     return checksums
 

@@ -162,7 +162,7 @@ def _require_one_weight(records: CollectedRecords, firsts: np.ndarray, numbers: 
         other = others[0]
         names = records.names
         first_name = names[firsts[numbers[other]]]
-        message = f"records that are joined have other weights: {first_name} and {names[other]}"
+        message = f"records to be joined have different weights: {first_name} and {names[other]}"
         raise InputError(
             message, remedy="give rows of one record the same weight, or leave out repeated: join"
         )
