@@ -20,8 +20,8 @@ pytestmark = [pytest.mark.workflow, pytest.mark.cluster, pytest.mark.timeout(900
 HERE = Path(__file__).parent
 MODEL = "results/tiny/msi/model.h5"
 OTHER_MODEL = "results/tiny/dismec/model.h5"
-SHARDS_ALONE = ("--group-components", "shards.{run}=1")
-SHARDS_IN_PAIRS = ("--group-components", "shards.{run}=2")
+SHARDS_ALONE = "--group-components=shards.{run}=1"
+SHARDS_IN_PAIRS = "--group-components=shards.{run}=2"
 
 # hook of a shard that has written its file and not yet renamed it: it does what a file RUN-SHARD
 # next to the hook says
@@ -166,8 +166,8 @@ def struck(cluster, finished, tmp_path_factory):
         place.set_hook(shard, "hang")
     # one shard has a minute, and Slurm ends it within two
     minutes = "attempt if wildcards.run == 'dismec' and wildcards.shard == '1' else 10"
-    resources = ("--set-resources", f"train_shard:runtime={minutes}")
-    process = place.begin(MODEL, OTHER_MODEL, *SHARDS_ALONE, *resources)
+    resources = f"--set-resources=train_shard:runtime={minutes}"
+    process = place.begin(MODEL, OTHER_MODEL, SHARDS_ALONE, resources)
     try:
         slurm("scancel", place.wait_until_it_hangs("msi-1", process))
         restarted = place.wait_until_it_hangs("dismec-0", process)
@@ -233,7 +233,7 @@ def test_the_whole_run_with_groups(place, finished) -> None:
 
 def test_the_failing_shard_of_a_group_is_named_and_its_log_shown(untrained) -> None:
     untrained.set_hook("msi-1", "fail")
-    written = untrained.snakemake(MODEL, "--retries=0", *SHARDS_IN_PAIRS, status=1)
+    written = untrained.snakemake(MODEL, "--retries=0", SHARDS_IN_PAIRS, status=1)
     [failed] = re.findall(r"FAILED: .*", written)
     assert failed == "FAILED: train_shard: results/tiny/msi/shards/1.h5"
     assert "  SLURM-job '" in written
@@ -246,8 +246,8 @@ def test_the_failing_shard_of_a_group_is_named_and_its_log_shown(untrained) -> N
 
 
 def test_a_job_that_slurm_refuses_is_reported_once(untrained) -> None:
-    too_much = ("--set-resources", "train_shard:mem_mb=100000")
-    written = untrained.snakemake(MODEL, "--quiet", "host", *SHARDS_IN_PAIRS, *too_much, status=1)
+    too_much = "--set-resources=train_shard:mem_mb=100000"
+    written = untrained.snakemake(MODEL, "--quiet=host", SHARDS_IN_PAIRS, too_much, status=1)
     assert len(re.findall("FAILED: ", written)) == 1
     reason = (
         "sbatch: error: Batch job submission failed: Requested node configuration is not available"
@@ -259,8 +259,8 @@ def test_a_job_that_slurm_refuses_is_reported_once(untrained) -> None:
 
 def test_the_reason_of_a_waiting_job_is_shown(untrained) -> None:
     slurm("scontrol", "update", "partitionname=other", "maxtime=1")
-    resources = ("--set-resources", "train_shard:runtime=5")
-    process = untrained.begin(MODEL, *resources, "--default-resources", "slurm_partition=other")
+    resources = "--set-resources=train_shard:runtime=5"
+    process = untrained.begin(MODEL, resources, "--default-resources=slurm_partition=other")
     lines = []
     for line in process.stdout:
         lines.append(line)
@@ -273,7 +273,7 @@ def test_the_reason_of_a_waiting_job_is_shown(untrained) -> None:
 
 def test_the_driver_is_stopped_and_killed_and_the_run_continued(untrained) -> None:
     untrained.set_hook("msi-1", "hang")
-    process = untrained.begin(MODEL, *SHARDS_IN_PAIRS)
+    process = untrained.begin(MODEL, SHARDS_IN_PAIRS)
     job = untrained.wait_until_it_hangs("msi-1", process)
     # it waits for the jobs that run
     process.terminate()
@@ -282,13 +282,13 @@ def test_the_driver_is_stopped_and_killed_and_the_run_continued(untrained) -> No
     assert process.returncode == 1, written
     assert not (untrained.folder / MODEL).exists()
     untrained.set_hook("msi-1", "hang")
-    process = untrained.begin(MODEL, *SHARDS_IN_PAIRS)
+    process = untrained.begin(MODEL, SHARDS_IN_PAIRS)
     job = untrained.wait_until_it_hangs("msi-1", process)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     slurm("scancel", job)
     untrained.snakemake("--unlock", MODEL)
-    untrained.snakemake(MODEL, *SHARDS_IN_PAIRS)
+    untrained.snakemake(MODEL, SHARDS_IN_PAIRS)
     assert (untrained.folder / MODEL).read_bytes() == untrained.models[0]
     assert list(list_submitted(untrained).values()) == ["shards", "merge_shards"]
     assert not list(untrained.folder.rglob("*.parts"))
@@ -297,10 +297,14 @@ def test_the_driver_is_stopped_and_killed_and_the_run_continued(untrained) -> No
 def test_any_scheduler_that_takes_a_script(untrained) -> None:
     submit = "sbatch --parsable --cpus-per-task={threads} --mem={resources.mem_mb}"
     submit += " --time={resources.runtime}"
-    options = [f"--cluster-generic-submit-cmd={submit}", *SHARDS_IN_PAIRS]
     generic = PipelineFolder(untrained.folder)
-    profile = "--workflow-profile=cluster-generic"
-    written = generic.snakemake(MODEL, profile, "--printshellcmds", *options)
+    written = generic.snakemake(
+        MODEL,
+        "--workflow-profile=cluster-generic",
+        f"--cluster-generic-submit-cmd={submit}",
+        SHARDS_IN_PAIRS,
+        "--printshellcmds",
+    )
     assert (untrained.folder / MODEL).read_bytes() == untrained.models[0]
     jobs = re.findall(r"external jobid '(\d+)'", written)
     assert sorted(list_requests(jobs).values()) == [("1", "650M", "5:00"), ("2", "1000M", "2:00")]
