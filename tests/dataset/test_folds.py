@@ -1,6 +1,7 @@
 """Folds: each training document is tested once, and what is alike never parts."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,11 +24,10 @@ def make_dataset(n, seed, copies, split) -> Dataset:
     X = sp.random_array((n, 60), density=0.25, rng=rng).tocsr()
     X = from_scipy(sp.vstack([X, X[:copies]]))
     groups = rng.integers(-1, n // 3, n + copies)
-    units = (
-        group_equal_rows(groups)
-        if split == "random"
-        else group_near_twins(X, number_copies(X), groups)
-    )
+    if split == "random":
+        units = group_equal_rows(groups)
+    else:
+        units = group_near_twins(X, number_copies(X), groups)
     train = Split(X, X, units=units)
     return Dataset("memory.h5", train, train, "abc", {"bias": 0.0, "split": split})
 
@@ -57,20 +57,20 @@ def make_text(number) -> str:
 
 
 @pytest.fixture
-def table(tmp_path):
-    """Return a function that prepares records of each role."""
+def prepare_table(tmp_path, prepare):
+    """Prepare training records, and test records if there are some, as a file of some name."""
 
-    def prepare_files(name, **files):
-        for role, rows in files.items():
-            write_records(tmp_path / f"{role}.csv", rows)
-        files = [f"--{role}={tmp_path / role}.csv" for role in files]
-        output = tmp_path / f"{name}.h5"
-        ovaflow(
-            "prepare", "--format=csv", "--min-df=1", "--max-df=1.0", *files, f"--output={output}"
-        )
-        return open_dataset(output)
+    def prepare_records(name, train, test=None) -> Dataset:
+        write_records("train.csv", train)
+        line = "--format=csv --train=train.csv --min-df=1 --max-df=1.0"
+        if test is not None:
+            write_records("test.csv", test)
+            line += " --test=test.csv"
+        prepare(line)
+        Path("dataset.h5").rename(name)
+        return open_dataset(tmp_path / name)
 
-    return prepare_files
+    return prepare_records
 
 
 def make_record(number) -> dict[str, str]:
@@ -82,31 +82,27 @@ def make_record(number) -> dict[str, str]:
     }
 
 
-def test_a_fold_has_the_labels_of_a_dataset_prepared_without_it(table, tmp_path) -> None:
-    rows = {f"r{i}": make_record(i) for i in range(1, 81)}
-    others = [make_record(i) for i in range(100, 110)]
-    dataset = table("dataset", train=[*rows.values()], test=others)
+def test_a_fold_has_the_labels_of_a_dataset_prepared_without_it(prepare_table) -> None:
+    records = {f"r{number}": make_record(number) for number in range(1, 81)}
+    others = [make_record(number) for number in range(100, 110)]
+    prepare_table("whole.h5", list(records.values()), others)
     tested = []
     for fold in range(1, 4):
         said = ovaflow(
-            "hold-out-fold",
-            dataset.path,
-            f"--fold={fold}",
-            "--folds=3",
-            f"--output={tmp_path}/fold.h5",
+            "hold-out-fold", "whole.h5", f"--fold={fold}", "--folds=3", "--output=fold.h5"
         )
-        ours = open_dataset(tmp_path / "fold.h5")
+        ours = open_dataset("fold.h5")
         ids = ours.records("test", range(ours.test.X.n_rows))
         assert f"{len(ids)} of 80 training instances are in fold {fold} of 3" in said
         tested += ids
-        rest = [row for each, row in rows.items() if each not in ids]
-        theirs = table("theirs", train=rest, test=[rows[each] for each in ids])
-        assert theirs.label_names == [
-            ours.label_names[label] for label in np.flatnonzero(ours.counts)
-        ]
+        test = [records[each] for each in ids]
+        train = [record for each, record in records.items() if each not in ids]
+        theirs = prepare_table("theirs.h5", train, test)
+        trained = [ours.label_names[label] for label in np.flatnonzero(ours.counts)]
+        assert theirs.label_names == trained
         assert len(theirs.test.Y.indices) == len(ours.test.Y.indices)
         assert theirs.parameters["named_labels"] == ours.parameters["named_labels"]
-    assert sorted(tested) == sorted(rows)
+    assert sorted(tested) == sorted(records)
 
 
 def test_extra_records_are_never_tested() -> None:
@@ -118,16 +114,24 @@ def test_extra_records_are_never_tested() -> None:
     assert sum(part.train.extra.sum() for part in parts) == 30
 
 
-REFUSED = {
-    "--fold=3 --folds=2": "--fold=3 is above --folds=2",
-    "--folds=1": "x>=2",
-    "--fold=1 --folds=100": "more instances or fewer folds",
-}
-
-
-@pytest.mark.parametrize("words", REFUSED)
-def test_what_is_refused_and_what_helps(table, tmp_path, words) -> None:
-    table("few", train=[make_record(i) for i in range(1, 13)])
-    hold_out = "hold-out-fold", tmp_path / "few.h5", f"--output={tmp_path}/fold.h5"
-    assert REFUSED[words] in ovaflow(*hold_out, *words.split(), status=2)
-    assert "in fold 1 of 2" in ovaflow(*hold_out, "--folds=2")
+@pytest.mark.parametrize(
+    ("fold", "folds", "told"),
+    [
+        (3, 2, "--fold=3 is above --folds=2"),
+        (1, 1, "x>=2"),
+        (1, 100, "give more instances, or fewer folds"),
+    ],
+)
+def test_what_is_refused_and_what_helps(prepare_table, fold, folds, told) -> None:
+    prepare_table("few.h5", [make_record(number) for number in range(1, 13)])
+    said = ovaflow(
+        "hold-out-fold",
+        "few.h5",
+        f"--fold={fold}",
+        f"--folds={folds}",
+        "--output=fold.h5",
+        status=2,
+    )
+    assert told in said
+    said = ovaflow("hold-out-fold", "few.h5", "--folds=2", "--output=fold.h5")
+    assert "in fold 1 of 2" in said

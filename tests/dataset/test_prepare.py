@@ -38,7 +38,7 @@ def write_texts(name, rows) -> None:
             file.write(json.dumps({"text": text, "labels": labels}) + "\n")
 
 
-def dense(matrix) -> np.ndarray:
+def make_dense(matrix) -> np.ndarray:
     return matrix.to_scipy().toarray()
 
 
@@ -52,25 +52,24 @@ def test_texts(prepare, tmp_path) -> None:
     tf = counts.transform([text for text, _ in TEXTS]).toarray()
     tf_of_test = counts.transform([text for text, _ in TEST]).toarray()
     idf = np.log(5 / (tf > 0).sum(axis=0))
-    for X, theirs in ((dataset.train.X, tf), (dataset.test.X, tf_of_test)):
-        np.testing.assert_allclose(dense(X)[:, :-1], normalize(np.log1p(theirs) * idf), rtol=1e-5)
-        assert (dense(X)[:, -1] == 1).all()
-    assert dense(dataset.train.Y).tolist() == [
+    for matrix, term_counts in ((dataset.train.X, tf), (dataset.test.X, tf_of_test)):
+        ours = make_dense(matrix)
+        theirs = normalize(np.log1p(term_counts) * idf)
+        np.testing.assert_allclose(ours[:, :-1], theirs, rtol=1e-5)
+        assert (ours[:, -1] == 1).all()
+    assert make_dense(dataset.train.Y).tolist() == [
         [1, 1, 0],
         [0, 1, 0],
         [0, 0, 0],
         [1, 0, 0],
         [0, 0, 1],
     ]
-    assert dense(dataset.test.Y).tolist() == [[1, 0, 0], [0, 0, 1]]
+    assert make_dense(dataset.test.Y).tolist() == [[1, 0, 0], [0, 0, 1]]
     assert dataset.test_texts([1]) == ["nothing of this"]
     source = dataset.parameters["source"]
     # the remarks below say the others
-    assert {
-        "tokens": 5,
-        "tokens_forgotten": 0,
-        "label_names_without_features": 3,
-    }.items() <= source["counts"].items()
+    counts = {"tokens": 5, "tokens_forgotten": 0, "label_names_without_features": 3}
+    assert counts.items() <= source["counts"].items()
     assert source["files"]["train"]["name"] == "train"
     assert str(tmp_path) not in json.dumps(dataset.parameters)
     assert "5 training and 2 test instances, 6 features, 3 labels" in prepare.said
@@ -88,26 +87,31 @@ def test_features_as_they_are(prepare) -> None:
     line = "--format=xmc-text --train=train.txt --test=test.txt "
     dataset = prepare(line)
     train = [[1, 0, 2], [0, 0, 0], [0, 1, 1], [3, 0, 0]]
-    test = [[0, 1, 0], [0, 0, 5]]
-    np.testing.assert_allclose(
-        dense(dataset.train.X), np.c_[normalize(train), np.ones(4)], rtol=1e-6
-    )
-    assert dense(dataset.train.Y).tolist() == [[1, 1, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1]]
+    with_bias = np.c_[normalize(train), np.ones(4)]
+    np.testing.assert_allclose(make_dense(dataset.train.X), with_bias, rtol=1e-6)
+    assert make_dense(dataset.train.Y).tolist() == [[1, 1, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1]]
     assert (dataset.label_names, dataset.feature_names) == (["0", "1", "2"], [])
     assert dataset.parameters["source"]["counts"]["train_without_features"] == 1
-    assert dense(prepare(line, "--unlabelled=drop").train.Y).tolist() == [
-        [1, 1, 0],
-        [0, 1, 0],
-        [0, 0, 1],
-    ]
+    labelled = prepare(line, "--unlabelled=drop")
+    assert make_dense(labelled.train.Y).tolist() == [[1, 1, 0], [0, 1, 0], [0, 0, 1]]
+    prepare(line, "--train=train.txt", status=2)
+
+
+@pytest.mark.parametrize(
+    ("option", "weigh"), [("--sublinear", np.log1p), ("--no-sublinear", np.array)]
+)
+def test_tfidf_of_counts(prepare, option, weigh) -> None:
+    Path("train.txt").write_text("4 3 3\n0,1 0:1 2:2\n1\n 1:1 2:1\n2 0:3\n")
+    Path("test.txt").write_text("2 3 3\n2 1:1\n0 2:5\n")
+    train = [[1, 0, 2], [0, 0, 0], [0, 1, 1], [3, 0, 0]]
+    test = [[0, 1, 0], [0, 0, 5]]
+    line = "--format=xmc-text --train=train.txt --test=test.txt"
+    dataset = prepare(f"{line} --tfidf=true --no-normalize --bias=0", option)
     # of the training set, for both
     idf = np.log([2, 4, 2])
-    for option, weighed in ("--sublinear", np.log1p), ("--no-sublinear", np.array):
-        dataset = prepare(line + "--tfidf=true --no-normalize --bias=0", option)
-        ours = np.vstack([dense(dataset.train.X), dense(dataset.test.X)])
-        np.testing.assert_allclose(ours, weighed(train + test) * idf, rtol=1e-6)
-        np.testing.assert_allclose(dataset.names.idf, idf, rtol=1e-6)
-    prepare(line, "--train=train.txt", status=2)
+    ours = np.vstack([make_dense(dataset.train.X), make_dense(dataset.test.X)])
+    np.testing.assert_allclose(ours, weigh(train + test) * idf, rtol=1e-6)
+    np.testing.assert_allclose(dataset.names.idf, idf, rtol=1e-6)
 
 
 def test_svmlight_files_of_different_widths(prepare) -> None:
@@ -137,7 +141,7 @@ def test_dense_features_are_stored_in_full_and_counted_as_they_are(
     nonzeros = np.count_nonzero(X) + 40
     assert count_row_nonzeros(dataset.train.X).sum() == nonzeros
     assert len(dataset.test.X.data) == nonzeros
-    np.testing.assert_array_equal(dense(dataset.train.X), dense(dataset.test.X))
+    np.testing.assert_array_equal(make_dense(dataset.train.X), make_dense(dataset.test.X))
 
 
 def test_builtin(prepare, monkeypatch) -> None:
@@ -152,25 +156,24 @@ def test_builtin(prepare, monkeypatch) -> None:
 def test_columns_with_weights(prepare) -> None:
     rows = "sea hill,sea,a\nhill,sea hill,b\n,sea green,a\ngreen,hill,b\n"
     Path("a.csv").write_text("title,abstract,labels\n" + rows * 3)
-    line = (
-        TABLE
-        + "--test=a.csv --text-column=title,abstract --min-df=1 --features=words --features=pairs "
-    )
-    line += "--bias=0 --no-sublinear --no-normalize --no-label-names --column-weights=3 "
+    line = TABLE + "--test=a.csv --text-column=title,abstract --min-df=1 "
+    line += "--features=words --features=pairs --bias=0 --no-sublinear --no-normalize "
+    line += "--no-label-names --column-weights=3 "
     dataset = prepare(line, "--column-weights=0.5")
     counts = [[3.5, 3, 0, 3, 0], [0.5, 3.5, 0, 0.5, 0], [0.5, 0, 0.5, 0, 0.5], [0, 0.5, 3, 0, 0]]
     # texts without columns are in the first
     plain = [[3, 6, 0, 3, 0], [0, 0, 3, 0, 0]]
     transform = TfIdf.from_parameters(dataset.parameters, dataset.feature_names, dataset.names.idf)
-    for X, theirs in (
+    for matrix, term_counts in (
         (dataset.train.X, counts * 3),
         (dataset.test.X, counts * 3),
         (transform.transform(["hill sea hill", "green"]), plain),
     ):
-        theirs = pandas.DataFrame(theirs, columns=["sea", "hill", "green", "sea hill", "sea green"])
-        np.testing.assert_allclose(
-            dense(X), theirs[dataset.feature_names] * dataset.names.idf, rtol=1e-6
+        table = pandas.DataFrame(
+            term_counts, columns=["sea", "hill", "green", "sea hill", "sea green"]
         )
+        theirs = table[dataset.feature_names] * dataset.names.idf
+        np.testing.assert_allclose(make_dense(matrix), theirs, rtol=1e-6)
     assert dataset.test_texts([0]) == ["sea hill sea"]
     assert "1 column_weights for 2 text columns" in prepare(line, status=2)
 
@@ -178,17 +181,10 @@ def test_columns_with_weights(prepare) -> None:
 def test_same_bytes_in_every_process(tmp_path) -> None:
     write_texts(tmp_path / "train", TEXTS)
     write_texts(tmp_path / "test", TEXTS)
-    for seed in "12":
-        command = [
-            sys.executable,
-            "-m",
-            "ovaflow",
-            "prepare",
-            *JSONL.split(),
-            "--max-df=0.9",
-            f"--output={seed}",
-        ]
-        subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONHASHSEED": seed}, check=True)
+    command = [sys.executable, "-m", "ovaflow", "prepare", *JSONL.split(), "--max-df=0.9"]
+    for seed in ("1", "2"):
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        subprocess.run([*command, f"--output={seed}"], cwd=tmp_path, env=environment, check=True)
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
 
 
@@ -196,8 +192,9 @@ def write_table(labels, name="a.csv", text="sky {} in {}") -> None:
     """Write a table of texts with some labels."""
     records = []
     for i, each in enumerate(labels):
-        words = ("ab"[i % 2] * 2, "cde"[i % 3] * 2)
-        records.append({"text": text.format(*words), "labels": each})
+        first = "ab"[i % 2] * 2
+        second = "cde"[i % 3] * 2
+        records.append({"text": text.format(first, second), "labels": each})
     write_records(name, records)
 
 
@@ -210,6 +207,7 @@ def combine_labels(names, separator) -> list[str]:
 TOPICS = [f"topic {number}" for number in range(10)]
 HEADINGS = [f"Art {number}, Place {number}" for number in range(30)]
 CODES = [f"{letter}{number}" for letter, number in product("ABC", range(9))]
+ROLES_AND_HEADINGS = [f"role::{i}" if i % 2 else f"1775-1783 -- Sources; {i}" for i in range(60)]
 RARE = [f"{i}-1783 -- Sources | a > b {i} | role::{i % 7}" for i in range(100)]
 
 
@@ -245,12 +243,7 @@ def test_a_separator_inside_others_is_remarked_on(prepare) -> None:
     ("labels", "separator", "n_labels"),
     [
         ([f"a, b, {i % 40}; c" for i in range(400)], ";", 41),
-        (
-            [f"role::{i}" if i % 2 else f"1775-1783 -- Sources; {i}" for i in range(60)]
-            + ["x|y"] * 60,
-            ",",
-            61,
-        ),
+        (ROLES_AND_HEADINGS + ["x|y"] * 60, ",", 61),
         ([f"Bach, J{i}" for i in range(60)], ";", 60),
         (["a;b"] * 19, ",", 1),
     ],
@@ -261,15 +254,13 @@ def test_labels_with_signs_inside_are_believed(prepare, labels, separator, n_lab
 
 
 def test_several_files_and_labels_that_are_kept_or_dropped(prepare) -> None:
-    for name, labels in ("a1.csv", ["x", "", "y"]), ("a2.csv", ["z", ""]), ("b.csv", ["x", ""]):
-        write_table(labels, name)
+    write_table(["x", "", "y"], "a1.csv")
+    write_table(["z", ""], "a2.csv")
+    write_table(["x", ""], "b.csv")
     line = "--format=csv --min-df=1 --train=a*.csv --test=b.csv"
     dataset = prepare(line)
-    assert (dataset.n_documents, dataset.test.X.n_rows, dataset.label_names) == (
-        5,
-        2,
-        ["x", "y", "z"],
-    )
+    assert (dataset.n_documents, dataset.test.X.n_rows) == (5, 2)
+    assert dataset.label_names == ["x", "y", "z"]
     dropped = prepare(line, "--unlabelled=drop")
     assert (dropped.n_documents, dropped.test.X.n_rows) == (3, 1)
     assert "3 instances have no label: left out" in prepare.said
@@ -302,10 +293,8 @@ def test_records_have_ids_or_places(prepare, format, options, expected) -> None:
     assert dataset.records("train", range(3)) == dataset.records("test", range(3)) == expected
     assert dataset.heaviest_features("test", 1, 1) == ["hill"]
     first, _, third = expected
-    assert prepare(line, "--train=more").records("train", [3, 2]) == [
-        f"more, {first}",
-        f"train, {third}",
-    ]
+    of_two_files = prepare(line, "--train=more").records("train", [3, 2])
+    assert of_two_files == [f"more, {first}", f"train, {third}"]
 
 
 def test_html_is_read_as_a_person_sees_it(prepare) -> None:
@@ -315,15 +304,20 @@ def test_html_is_read_as_a_person_sees_it(prepare) -> None:
         '<p class="big">does not<br/>&lt;start&gt;</p>',
         "x < 5<script>var hidden = 1;</script>end",
     ]
-    found = []
-    for rows, option in (seen, "--no-html"), (written, "--html"):
-        write_texts("train", [(text, ["x"]) for text in rows])
-        dataset = prepare("--format=jsonl --train=train --test=train --min-df=1", option)
-        assert "HTML" not in prepare.said
-        assert [" ".join(text.split()) for text in dataset.test_texts()] == seen
-        found.append((dataset.feature_names, dense(dataset.train.X).tolist()))
-    assert found[0] == found[1]
-    assert dataset.parameters["html"]
+    line = "--format=jsonl --train=train --test=train --min-df=1"
+    write_texts("train", [(text, ["x"]) for text in seen])
+    theirs = prepare(line, "--no-html")
+    # read before the file is replaced
+    feature_names = theirs.feature_names
+    features = make_dense(theirs.train.X).tolist()
+    assert "HTML" not in prepare.said
+    write_texts("train", [(text, ["x"]) for text in written])
+    ours = prepare(line, "--html")
+    assert "HTML" not in prepare.said
+    assert [" ".join(text.split()) for text in ours.test_texts()] == seen
+    assert ours.feature_names == feature_names
+    assert make_dense(ours.train.X).tolist() == features
+    assert ours.parameters["html"]
 
 
 def test_labels_are_renamed_merged_and_dropped(prepare) -> None:
@@ -332,21 +326,27 @@ def test_labels_are_renamed_merged_and_dropped(prepare) -> None:
     Path("map.csv").write_text('Sea,sea\njunk,\nhill,"hill, top"\n\n')
     dataset = prepare(line)
     assert dataset.label_names == ["hill, top", "sea"]
-    assert dense(dataset.documents.train.Y).tolist() == [[0, 1], [0, 1], [0, 0], [1, 0]]
+    assert make_dense(dataset.documents.train.Y).tolist() == [[0, 1], [0, 1], [0, 0], [1, 0]]
     assert "8 labels of instances were renamed or dropped by label_map" in prepare.said
-    for content, said in (
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
         ("Sea;sea\nSea;lake\n", "'Sea' appears twice"),
         (f"{'x' * 200_000},y\nSea,sea\rjunk,\n", "malformed record"),
         (
             "Sea\tsea\njunk\n",
-            (
-                "1 fields, expected an old name and a new one; leave the new name empty to drop a "
-                "label"
-            ),
+            "1 fields, expected an old name and a new one; "
+            "leave the new name empty to drop a label",
         ),
-    ):
-        Path("map.csv").write_text(content)
-        assert f"map.csv, line 2: {said}" in prepare(line, status=2)
+    ],
+)
+def test_a_wrong_label_map_is_refused(prepare, content, said) -> None:
+    write_table(["sea,Sea", "Sea", "junk", "hill"])
+    Path("map.csv").write_text(content)
+    line = TABLE + "--test=a.csv --min-df=1 --label-map=map.csv"
+    assert f"map.csv, line 2: {said}" in prepare(line, status=2)
 
 
 def test_what_is_odd_is_remarked(prepare) -> None:

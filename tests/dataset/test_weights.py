@@ -9,6 +9,7 @@ from commands import ovaflow
 from records import write_records
 from sklearn.svm import LinearSVC
 
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_model
 
@@ -17,15 +18,11 @@ TABLE = "--min-df=1 --max-df=1.0 --weight-column=w"
 
 def make_records(weights) -> list[dict]:
     """Make records with some weights."""
-    return [
-        {
-            "id": f"r{i}",
-            "text": f"word{i % 7} word{i % 5} word{i % 3}",
-            "labels": f"l{i % 3}",
-            "w": weight,
-        }
-        for i, weight in enumerate(weights)
-    ]
+    records = []
+    for i, weight in enumerate(weights):
+        text = f"word{i % 7} word{i % 5} word{i % 3}"
+        records.append({"id": f"r{i}", "text": text, "labels": f"l{i % 3}", "w": weight})
+    return records
 
 
 WEIGHTS = [0.5, 1, 3, 2, 2.5] * 8
@@ -41,9 +38,8 @@ def test_training_records_weigh_what_their_column_says(prepare, format) -> None:
     n = dataset.n_documents
     assert dataset.train.weights.tolist() == WEIGHTS + [1.0] * (dataset.train.X.n_rows - n)
     assert dataset.test.weights is dataset.train.extra is None
-    assert (
-        json.loads(Path("r.json").read_text())["lines"]["weights"] == "from 0.5 to 3 in column 'w'"
-    )
+    lines = json.loads(Path("r.json").read_text())["lines"]
+    assert lines["weights"] == "from 0.5 to 3 in column 'w'"
     assert "from 0.5 to 3 in column 'w' in the first 40 records" in prepare.said
 
 
@@ -53,16 +49,16 @@ def test_weights_stay_with_their_records_when_some_are_set_aside(prepare) -> Non
     extra = "--extra=more.csv --extra-weight=7 --no-label-names --test-fraction=0.3"
     dataset = prepare(f"--format=csv --train=train.csv {TABLE} {extra}")
     names = dataset.records("train", range(dataset.n_documents - 1))
-    assert dataset.train.weights.tolist() == [*(float(name[1:]) + 1 for name in names), 7.0]
+    weights = [float(name.removeprefix("r")) + 1 for name in names]
+    assert dataset.train.weights.tolist() == [*weights, 7.0]
     assert dataset.test.X.n_rows + len(names) == 40
 
 
 def test_records_that_are_marked_as_no_training_records_need_no_weight(prepare) -> None:
-    train = [
-        each | {"part": "test" if i < 9 else "train"}
-        for i, each in enumerate(make_records([""] * 9 + [2] * 31))
-    ]
-    write_records("train.csv", train)
+    records = make_records([""] * 9 + [2] * 31)
+    for record in records:
+        record["part"] = "train" if record["w"] else "test"
+    write_records("train.csv", records)
     dataset = prepare(
         f"--format=csv --train=train.csv {TABLE} --split-column=part --no-label-names"
     )
@@ -73,17 +69,16 @@ def test_records_that_are_marked_as_no_training_records_need_no_weight(prepare) 
 def test_what_is_no_weight_is_refused_with_its_line(prepare, wrong) -> None:
     write_records("train.csv", make_records([1, wrong, 1]))
     prepare(f"--format=csv --train=train.csv {TABLE}", status=2)
-    assert "train.csv, line 3: weight_column is " in prepare.said
-    assert f"{wrong!r}, not a number above 0" in prepare.said or (
-        not wrong and "is empty, not" in prepare.said
-    )
+    value = repr(wrong) if wrong else "empty"
+    refusal = f"train.csv, line 3: weight_column is {value}, not a number above 0"
+    assert refusal in prepare.said
 
 
 def test_joined_records_weigh_the_same(prepare) -> None:
-    several = [each | {"id": "r0"} for each in make_records([1, 1, 2])]
-    write_records("train.csv", several)
+    versions = [each | {"id": "r0"} for each in make_records([1, 1, 2])]
+    write_records("train.csv", versions)
     prepare(f"--format=csv --train=train.csv {TABLE} --repeated=join", status=2)
-    assert "records that are joined have other weights: r0 and r0" in prepare.said
+    assert "records to be joined have different weights: r0 and r0" in prepare.said
 
 
 def test_other_methods_refuse_weights(prepare) -> None:
@@ -96,21 +91,21 @@ def test_other_methods_refuse_weights(prepare) -> None:
 def make_vectors(weights) -> list[dict]:
     """Make records of vectors with some weights."""
     rng = np.random.default_rng(0)
-    return [
-        {"v": rng.normal(size=4).tolist(), "labels": ["a", "b"][: 1 + (i % 3 == 0)], "w": weight}
-        for i, weight in enumerate(weights)
-    ]
+    records = []
+    for i, weight in enumerate(weights):
+        labels = ["a"] if i % 3 else ["a", "b"]
+        records.append({"v": rng.normal(size=4).tolist(), "labels": labels, "w": weight})
+    return records
 
 
-def train_on(prepare, records):
+def train_on(prepare, records) -> tuple[Dataset, np.ndarray]:
     """Prepare and train on records; return the dataset and the weights of its labels."""
     write_records("train.jsonl", records)
     write_records("test.jsonl", records[:1])
     files = "--train=train.jsonl --test=test.jsonl --vector-column=v --weight-column=w"
     dataset = prepare(f"--format=jsonl {files}")
-    return dataset, train_model(
-        dataset, TrainLabels(epsilon=1e-6), 0.0
-    ).weights.to_scipy().toarray()
+    model = train_model(dataset, TrainLabels(epsilon=1e-6), 0.0)
+    return dataset, model.weights.to_scipy().toarray()
 
 
 def test_whole_weights_are_repeated_records_and_all_are_those_of_liblinear(prepare) -> None:

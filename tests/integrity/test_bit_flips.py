@@ -66,9 +66,10 @@ class Bench:
         shutil.rmtree(self.out, ignore_errors=True)
         self.out.mkdir()
         if step == "report":
-            runs = [self.folder.path / name for name in ("msi", "forest", "embedded")]
+            run = self.folder.path
+            output = f"--output={self.out / 'report.html'}"
             done = run_command(
-                "report", *runs, "--sweep=C=msi", f"--output={self.out / 'report.html'}"
+                "report", run / "msi", run / "forest", run / "embedded", "--sweep=C=msi", output
             )
         else:
             done = run_command(*self.folder.words(step, **make_output_paths(step, self.out)))
@@ -97,7 +98,8 @@ def _read_content(path) -> str | bytes | dict:
 
 
 @pytest.fixture(scope="module")
-def bench(finished, tmp_path_factory):
+def bench(finished, tmp_path_factory) -> Bench:
+    """A copy of the finished run."""
     return Bench(finished, tmp_path_factory.mktemp("bench"))
 
 
@@ -110,9 +112,9 @@ def list_artifacts() -> list[str]:
 
 
 def test_every_artifact_of_the_run_is_read_by_a_command(bench) -> None:
-    files = {
-        path for path in bench.folder.path.rglob("*") if path.suffix in (".h5", ".json", ".tsv")
-    }
+    files = set()
+    for ending in ("h5", "json", "tsv"):
+        files |= set(bench.folder.path.rglob(f"*.{ending}"))
     known = {bench.folder[name] for name in list_artifacts()}
     assert files - known == {bench.folder["held_training"]}
 
