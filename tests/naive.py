@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 import numpy as np
+from scipy.special import expit
 
 _MARKS = "".join(
     chr(code) for code in range(0x110000) if unicodedata.category(chr(code)).startswith("M")
@@ -47,7 +48,7 @@ def loss_gradient(X, y, w, loss="squared-hinge", C=1.0, costs=1.0) -> np.ndarray
     if loss == "squared-hinge":
         slopes = -2 * np.maximum(0, 1 - margins)
     else:
-        slopes = -1 / (1 + np.exp(margins))
+        slopes = -expit(-margins)
     return C * X.T @ (costs * slopes * y)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit
 from solving import make_problem
 
 from ovaflow.solver.coordinate_descent import minimize_l1
@@ -95,9 +96,39 @@ def test_losses(name, margin) -> None:
     assert loss_slope(loss, np.float32(0)) == SLOPE_AT_ZERO[loss]
 
 
+@given(margin=st.floats(-700, 700))
+def test_logistic_derivatives_keep_all_digits_far_out(margin) -> None:
+    loss = LOSSES["logistic"]
+    slope = -expit(-margin)
+    curvature = expit(margin) * expit(-margin)
+    assert loss_slope(loss, margin) == pytest.approx(slope, rel=1e-14, abs=0)
+    assert loss_curvature(loss, margin) == pytest.approx(curvature, rel=1e-14, abs=0)
+    if abs(margin) < 87:
+        # float32 has all its digits for numbers from 1e-38 on
+        single = np.float32(margin)
+        assert loss_slope(loss, single) == pytest.approx(-expit(-float(single)), rel=1e-6, abs=0)
+        curvature = expit(float(single)) * expit(-float(single))
+        assert loss_curvature(loss, single) == pytest.approx(curvature, rel=1e-6, abs=0)
+
+
 @pytest.mark.parametrize("margin", [-1e4, -200.0, 200.0, 1e4])
 def test_logistic_is_finite_far_out(margin) -> None:
     loss = LOSSES["logistic"]
     assert np.isfinite(loss_value(loss, margin))
     assert np.isfinite(loss_slope(loss, np.float32(margin)))
     assert np.isfinite(loss_curvature(loss, np.float32(margin)))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("length", [30.0, 300.0])
+def test_instances_far_on_the_wrong_side_pull_the_gradient(text_like, loss, length) -> None:
+    X = text_like.X
+    y = text_like.labels[0]
+    weights = np.zeros(X.n_columns, np.float32)
+    # the last feature is 1: these are the scores of all instances
+    weights[-1] = length
+    settings = Settings(1.0, LOSSES[loss], 0.01)
+    work = make_problem(X, y, weights)
+    fill_gradient(X, work, collect_active(work, settings), settings.C)
+    theirs = weights + naive.loss_gradient(text_like.dense, y, weights, loss)
+    assert work.gradient == pytest.approx(theirs, rel=1e-4, abs=1e-3)

@@ -11,6 +11,7 @@ from pipeline_folder import ROOT, PipelineFolder, parse_jobs
 from tiny_table import TINY_CONFIG
 
 from ovaflow.registry import find_method
+from ovaflow.steps import LOSS_REVISIONS
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
@@ -140,6 +141,17 @@ def test_a_revised_step_runs_again_and_what_depends_on_it(finished, monkeypatch,
     method = type(find_method("one-vs-all"))
     monkeypatch.setattr(method, "revisions", {**method.revisions, step: 9})
     assert finished.jobs() == REVISED[step]
+
+
+@pytest.mark.parametrize(
+    ("loss", "expected"), [("squared-hinge", REVISED["train-shard"]), ("logistic", {})]
+)
+def test_problems_of_other_losses_are_not_solved_again(
+    finished, monkeypatch, loss, expected
+) -> None:
+    for module in ("ovaflow.steps", "ovaflow.methods.one_vs_all.method"):
+        monkeypatch.setattr(f"{module}.LOSS_REVISIONS", {**LOSS_REVISIONS, loss: 9})
+    assert finished.jobs() == expected
 
 
 def test_other_code_of_the_same_revision_runs_nothing_but_kernels_are_compiled(

@@ -3,7 +3,7 @@ import os
 from zlib import crc32
 
 from ovaflow.reading.streams import find_matching_files, find_matching_paths
-from ovaflow.steps import VOCABULARY_REVISION
+from ovaflow.steps import LOSS_REVISIONS, VOCABULARY_REVISION
 
 
 def warm_up_options():
@@ -30,6 +30,20 @@ def revision_of_reading(step):
     return lambda wildcards: STEPS[step].revision + VOCABULARY_REVISION * (
         "vocabulary" in raw_files(wildcards)
     )
+
+
+def revision_of_solving(step):
+    """Problems of one loss are not solved again when the solver comes to find other solutions with another loss."""
+    return lambda wildcards: STEPS[step].revision + LOSS_REVISIONS[
+        inputs.make_step_settings(step, SETTINGS, wildcards.dataset, run_by(wildcards)).loss
+    ]
+
+
+def revision_of_training(wildcards):
+    settings = inputs.make_step_settings(
+        "train-shard", SETTINGS, wildcards.dataset, wildcards.run
+    )
+    return method_of(wildcards.run).find_revision("train-shard", settings)
 
 
 def locations_of(wildcards):

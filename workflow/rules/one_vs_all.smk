@@ -12,7 +12,7 @@ rule choose_C:
         "logs/{dataset}/choose-c.{problem}.tsv"
     params:
         options=settings_of("choose-c"),
-        revision=STEPS["choose-c"].revision,
+        revision=revision_of_solving("choose-c"),
     threads: 4
     resources:
         # the model of all labels, twice while it is put together
@@ -59,7 +59,7 @@ rule compute_root:
     params:
         chosen=lambda wildcards, input: options_of(chosen_C(wildcards), input),
         options=settings_of("root"),
-        revision=STEPS["root"].revision,
+        revision=revision_of_solving("root"),
     resources:
         mem_mb=megabytes(2),
         kernels=1,

@@ -48,7 +48,7 @@ rule train_shard:
             [] if method_of(wildcards.run).divided_by_plan else division_of_run(wildcards)
         ),
         options=settings_of("train-shard"),
-        revision=lambda wildcards: method_of(wildcards.run).revisions["train-shard"],
+        revision=revision_of_training,
     threads: threads_of_run
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt * request_of_shard(wildcards, input).mem_mb,

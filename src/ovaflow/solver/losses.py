@@ -14,9 +14,6 @@ LOSSES = {"squared-hinge": SQUARED_HINGE, "logistic": LOGISTIC}
 SLOPE_AT_ZERO = {SQUARED_HINGE: -2.0, LOGISTIC: -0.5}
 """phi'(0), from which |g(0)| follows without a pass over the instances."""
 
-_LARGEST_EXPONENT = np.float32(80.0)
-"""Margins are cut off here, since exp of a float32 overflows beyond 88."""
-
 
 @kernel
 def loss_value(loss: int, margin: float) -> float:
@@ -32,13 +29,17 @@ def loss_slope(loss: int, margin: np.float32) -> np.float32:
     """Compute the slope phi'(m): -2 max(0, 1 - m) or -1 / (1 + exp(m))."""
     if loss == SQUARED_HINGE:
         return np.float32(-2.0) * max(np.float32(1.0) - margin, np.float32(0.0))
-    return np.float32(-1.0) / (np.float32(1.0) + math.exp(min(margin, _LARGEST_EXPONENT)))
+    # the exponential of -|m| never overflows
+    power = math.exp(-abs(margin))
+    numerator = power if margin > 0 else np.float32(1.0)
+    return -numerator / (np.float32(1.0) + power)
 
 
 @kernel
 def loss_curvature(loss: int, margin: np.float32) -> np.float32:
-    """Compute the curvature phi''(m): 2 where m < 1, or s (1 - s) with s = 1 / (1 + exp(m))."""
+    """Compute the curvature phi''(m): 2 where m < 1, or e / (1 + e)^2 with e = exp(-|m|)."""
     if loss == SQUARED_HINGE:
         return np.float32(2.0) if margin < np.float32(1.0) else np.float32(0.0)
-    slope = loss_slope(loss, margin)
-    return -slope * (np.float32(1.0) + slope)
+    # not s (1 - s) of the slope s, which is 0 from |m| = 17 on
+    power = math.exp(-abs(margin))
+    return power / ((np.float32(1.0) + power) * (np.float32(1.0) + power))

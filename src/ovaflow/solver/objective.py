@@ -52,21 +52,21 @@ def compute_objective(work: Workspace, settings: Settings) -> float:
 
 @inner_kernel
 def collect_active(work: Workspace, settings: Settings) -> int:
-    """Collect the active instances A = {i : c_i phi''(m_i) > 0}, and return their number.
+    """Collect the active instances A = {i : c_i phi'(m_i) < 0}, and return their number.
 
-    ``active``, ``slopes`` and ``curvatures`` get the instances, c_i phi'(m_i) y_i and
-    c_i phi''(m_i) in the same order.
+    The losses of all others have no curvature either. ``active``, ``slopes`` and ``curvatures`` get
+    the instances, c_i phi'(m_i) y_i and c_i phi''(m_i) in the same order.
     """
     count = 0
     for i in range(len(work.scores)):
         cost = work.signed_costs[i]
         margin = signed_margin(cost, work.scores[i])
-        curvature = loss_curvature(settings.loss, margin)
+        slope = loss_slope(settings.loss, margin)
         work.active[count] = i
-        work.slopes[count] = loss_slope(settings.loss, margin) * cost
-        work.curvatures[count] = curvature * abs(cost)
+        work.slopes[count] = slope * cost
+        work.curvatures[count] = loss_curvature(settings.loss, margin) * abs(cost)
         # without a branch, which the processor would often predict wrongly
-        count += (curvature > 0) & (cost != 0)
+        count += (slope < 0) & (cost != 0)
     return count
 
 

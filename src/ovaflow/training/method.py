@@ -145,6 +145,10 @@ class Method(ABC):
             recorded["package"] = package
         return recorded | settings.relevant
 
+    def find_revision(self, step: str, settings: Any) -> int:
+        """Find the revision of a step of all methods under its settings."""
+        return self.revisions[step]
+
     def settings_of(self, parameters: Mapping[str, Any]) -> Any:
         """Read the settings of the training of a model from its parameters."""
         model = import_reference(self.settings)

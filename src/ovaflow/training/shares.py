@@ -67,7 +67,7 @@ def train_shard(
         dataset = method.open(path)
         share = method.share(dataset, settings, files, shard, shards)
         near = method.copy_to_local_node(dataset, pinning)
-        revision = method.revisions["train-shard"]
+        revision = method.find_revision("train-shard", settings)
         digest = compute_digest(
             share.parameters, share.inputs, revision, np.array(share.numbers), *share.depends_on
         )

@@ -1,8 +1,9 @@
 """FastXML as a method, whose trees are divided into shards."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from ovaflow.steps import LOSS_REVISIONS
 from ovaflow.training.evenly_divided import EvenlyDividedMethod
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ class FastXMLMethod(EvenlyDividedMethod):
     section = "ovaflow.methods.fastxml.settings:FastXML"
     settings = "ovaflow.methods.fastxml.settings:GrowTrees"
     sections = ("fastxml", "train", "evaluate")
+    # separators have the logistic loss
+    revisions: ClassVar = {"train-shard": 1 + LOSS_REVISIONS["logistic"], "merge": 1}
     unit = "trees"
     sample_size = 1
     report_sections = ("ovaflow.methods.fastxml.section:SECTION",)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ovaflow.steps import PROBLEM_SETTINGS, Step, StepSettings
+from ovaflow.steps import LOSS_REVISIONS, PROBLEM_SETTINGS, Step, StepSettings
 from ovaflow.training.method import InputFile, Method
 
 if TYPE_CHECKING:
@@ -106,6 +106,13 @@ class OneVsAllMethod(Method):
         if step == "merge":
             return StepSettings("ovaflow.settings.train:Train", ("train",), ("prune",))
         return None
+
+    def find_revision(self, step: str, settings: "TrainLabels | Train") -> int:
+        """Find the revision of a step under its settings: that of training depends on the loss."""
+        revision = super().find_revision(step, settings)
+        if step == "train-shard":
+            revision += LOSS_REVISIONS[settings.loss]
+        return revision
 
     def share(
         self,

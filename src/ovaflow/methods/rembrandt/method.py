@@ -6,7 +6,7 @@ Labels are embedded and instances projected first; the decoder is divided into s
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ovaflow.steps import Step, StepSettings
+from ovaflow.steps import LOSS_REVISIONS, Step, StepSettings
 from ovaflow.training.method import InputFile, Method
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ class RembrandtMethod(Method):
     model = "ovaflow.methods.rembrandt.model_file:EmbeddingModel"
     shard = "ovaflow.model.training_file:Shard"
     section = settings = "ovaflow.methods.rembrandt.settings:Rembrandt"
+    # decoders have the logistic loss
+    revisions: ClassVar = {"train-shard": 1 + LOSS_REVISIONS["logistic"], "merge": 1}
     training_files: ClassVar = {"tuned": _TUNED}
     merging_files: ClassVar = {
         "projected": InputFile("The instances the shards were trained on, by ovaflow project."),
@@ -60,6 +62,7 @@ class RembrandtMethod(Method):
             ),
             makes=("tuned",),
             rule="tune_decoder",
+            revision=1 + LOSS_REVISIONS["logistic"],
         ),
         "describe-embedding": Step(
             "methods.rembrandt.commands",
