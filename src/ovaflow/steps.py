@@ -88,6 +88,9 @@ PROBLEM_SETTINGS = (
 )
 """Settings of the problem that is solved for each label."""
 
+ROOT_SETTINGS = ("C", "loss", "root_epsilon")
+"""Settings that the solution of the problem without positives depends on."""
+
 STEPS = {
     "train": Step(
         "cli.run",

@@ -24,10 +24,8 @@ from ovaflow.solver.problem import (
 )
 from ovaflow.solver.stopping import compute_gradient_norm_at_zero
 from ovaflow.sparse.csr import CSR
+from ovaflow.steps import ROOT_SETTINGS
 from ovaflow.storage.artifact import AT_ROOT, Artifact
-
-_ROOT_SETTINGS = ("C", "loss", "root_epsilon")
-"""Settings of a training that the root depends on."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Root(Artifact, kind="root", made_from=("dataset",), remedy="run `ovaflow r
 
 def _select_settings(training: TrainLabels) -> dict[str, Any]:
     """Select the settings of a training that the root depends on."""
-    return {name: getattr(training, name) for name in _ROOT_SETTINGS}
+    return {name: getattr(training, name) for name in ROOT_SETTINGS}
 
 
 def solve_root(X: CSR, training: TrainLabels) -> Root:

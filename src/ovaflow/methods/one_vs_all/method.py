@@ -4,7 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ovaflow.steps import LOSS_REVISIONS, PROBLEM_SETTINGS, Step, StepSettings
+from ovaflow.steps import (
+    LOSS_REVISIONS,
+    PROBLEM_SETTINGS,
+    ROOT_SETTINGS,
+    Step,
+    StepSettings,
+)
 from ovaflow.training.method import InputFile, Method
 
 if TYPE_CHECKING:
@@ -75,9 +81,7 @@ class OneVsAllMethod(Method):
         "root": Step(
             "methods.one_vs_all.commands",
             "Solve the problem without positives.",
-            StepSettings(
-                "ovaflow.settings.train:TrainLabels", _TRAIN_SECTIONS, ("C", "loss", "root_epsilon")
-            ),
+            StepSettings("ovaflow.settings.train:TrainLabels", _TRAIN_SECTIONS, ROOT_SETTINGS),
             makes=("root",),
             rule="compute_root",
         ),
