@@ -25,13 +25,13 @@ from ovaflow.features.tokens import remove_words
 from ovaflow.features.vocabulary import FittedFeatures, fit_tokens, transform_in_parts
 from ovaflow.labels.choice import LabelFinder, drop_labels, expand_entries
 from ovaflow.labels.lists import LabelLists
-from ovaflow.labels.matrix import Labels, make_labels, read_names_by_id
+from ovaflow.labels.matrix import LabelMatrices, Labels, make_labels, read_names_by_id
 from ovaflow.labels.separators import SeparatorDoubt
 from ovaflow.reading.declared_sizes import require_plausible_size
 from ovaflow.reading.formats import FORMATS
 from ovaflow.records.collected import CollectedRecords
 from ovaflow.records.near_twins import find_near_twins
-from ovaflow.records.parts import read_parts
+from ovaflow.records.parts import InstanceParts, read_parts
 from ovaflow.records.source import SourceFiles
 from ovaflow.records.splitting import split_rows
 from ovaflow.records.units import find_feature_units, number_copies
@@ -57,41 +57,38 @@ def prepare(source: SourceFiles, threads: int = 1, folder: Path | None = None) -
     return _prepare_features(source)
 
 
+class _ReadTexts(NamedTuple):
+    """Records of texts and their labels, and the features that were fitted to them."""
+
+    source: SourceFiles
+    labels: Labels
+    records: InstanceParts
+    fitted: FittedFeatures
+    threads: int
+    folder: Path | None  # of mapped features
+
+
 def _prepare_texts(source: SourceFiles, threads: int, folder: Path | None) -> Dataset:
-    settings = source.settings
     labels = make_labels(source)
     records = read_parts(source, labels, threads, folder, EXCERPT_CHARACTERS)
     _require_separator(source, records.doubt)
     fitted = _fit_features(source, labels, records.train, threads, folder)
-    transform = fitted.transform
-    names, Y, Y_test, label_counts = labels.matrices(records.train.labels, records.test.labels)
-    documents = _make_training_split(records.train, fitted, Y)
-    test = _make_test_split(source, records.test, Y_test, transform, threads, folder)
-    parts = {"train": documents}
-    parts["test"] = _mark_twins(
-        test, documents, records.test.word_sets, records.train.word_sets, transform.parameters
-    )
-    if records.dev is not None:
-        _, _, Y_dev, dev_counts = labels.matrices(records.train.labels, records.dev.labels)
-        # the label matrix counts them as those of a test set
-        n_unknown = dev_counts.get("test_with_unknown_labels_only", 0)
-        label_counts["dev_with_unknown_labels_only"] = n_unknown
-        parts["dev"] = _make_test_split(source, records.dev, Y_dev, transform, threads, folder)
-    counts = dict(records.counts) | fitted.counts | label_counts
+    read = _ReadTexts(source, labels, records, fitted, threads, folder)
+    matrices = labels.matrices(records.train.labels, records.test.labels)
+    parts, dev_counts = _make_parts(read, matrices)
+    counts = dict(records.counts) | fitted.counts | matrices.counts | dev_counts
     if labels.choice is not None:
         counts["labels_left_out"] = labels.choice.n_left_out()
-    train = documents
+    train = parts["train"]
     named = {}
-    if settings.label_names:
-        tokens = remove_words(records.train.tokens, frozenset(transform.left_out))
-        learnt = labels.select_learnt_names(names)
-        documents_with_tokens = replace(documents, tokens=tokens)
-        train = append_label_names(documents_with_tokens, learnt, transform, folder, labels.others)
-        named["named_labels"] = train.X.n_rows - documents.X.n_rows
-        n_names = _count_names(learnt, labels.others)
+    if source.settings.label_names:
+        train = _append_names(read, train, matrices.names)
+        named["named_labels"] = train.X.n_rows - parts["train"].X.n_rows
+        n_names = _count_names(labels.select_learnt_names(matrices.names), labels.others)
         counts["label_names_without_features"] = n_names - named["named_labels"]
     if records.doubt is not None:
         counts["doubt_about_labels"] = str(records.doubt)
+    transform = fitted.transform
     counts |= _count_instances(parts, transform.parameters, counts)
     features, idf = transform.all_features
     return Dataset(
@@ -102,9 +99,49 @@ def _prepare_texts(source: SourceFiles, threads: int, folder: Path | None) -> Da
         checksum="",
         parameters=_make_text_parameters(source, labels, records.train, transform, counts, named),
         names_in_memory=Names(
-            names, features, idf if settings.uses_tfidf else None, **labels.described
+            matrices.names,
+            features,
+            idf if source.settings.uses_tfidf else None,
+            **labels.described,
         ),
         unknown_subjects=labels.unknown_subjects(records.train.labels, records.test.labels),
+    )
+
+
+def _make_parts(
+    read: _ReadTexts, matrices: LabelMatrices
+) -> tuple[dict[str, Split], dict[str, int]]:
+    """Make training, test and perhaps dev part, and count the labels of the dev part."""
+    records = read.records
+    train = _make_training_split(records.train, read.fitted, matrices.train)
+    test = _mark_twins(
+        _make_test_split(read, records.test, matrices.test),
+        train,
+        records.test.word_sets,
+        records.train.word_sets,
+        read.fitted.transform.parameters,
+    )
+    parts = {"train": train, "test": test}
+    if records.dev is None:
+        return parts, {}
+    of_dev = read.labels.matrices(records.train.labels, records.dev.labels)
+    parts["dev"] = _make_test_split(read, records.dev, of_dev.test)
+    # the label matrix counts them as those of a test set
+    n_unknown = of_dev.counts.get("test_with_unknown_labels_only", 0)
+    return parts, {"dev_with_unknown_labels_only": n_unknown}
+
+
+def _append_names(read: _ReadTexts, documents: Split, names: Sequence[str]) -> Split:
+    """Append names of labels to the training documents."""
+    transform = read.fitted.transform
+    labels = read.labels
+    tokens = remove_words(read.records.train.tokens, frozenset(transform.left_out))
+    return append_label_names(
+        replace(documents, tokens=tokens),
+        labels.select_learnt_names(names),
+        transform,
+        read.folder,
+        labels.others,
     )
 
 
@@ -146,20 +183,14 @@ def _make_training_split(records: CollectedRecords, fitted: FittedFeatures, Y: C
     return split
 
 
-def _make_test_split(
-    source: SourceFiles,
-    records: CollectedRecords,
-    Y: CSR,
-    transform: TfIdf,
-    threads: int,
-    folder: Path | None,
-) -> Split:
+def _make_test_split(read: _ReadTexts, records: CollectedRecords, Y: CSR) -> Split:
     """Make the split of test or dev records, with tokens if names of labels are used."""
+    transform = read.fitted.transform
     X, norms = transform_in_parts(
-        transform, records.tokens, threads, folder, records.feature_values
+        transform, records.tokens, read.threads, read.folder, records.feature_values
     )
     tokens = None
-    if source.settings.label_names:
+    if read.source.settings.label_names:
         kept = remove_words(records.tokens, frozenset(transform.left_out))
         tokens = kept.drop_unused_words()
     return Split(X, Y, list(records.excerpts), norms, records.names, tokens=tokens)

@@ -108,6 +108,10 @@ class Labels(ABC):
         return names
 
     @abstractmethod
+    def matrices(self, train: LabelLists, test: LabelLists) -> LabelMatrices:
+        """Make the label matrices of training and test instances."""
+
+    @abstractmethod
     def names_in(self, lists: LabelLists) -> list[str]:
         """Return the names of labels in some lists."""
 
