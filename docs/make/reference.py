@@ -1,4 +1,4 @@
-"""Write the reference pages from the code: ``python docs/make/reference.py``. A test compares both.
+"""Write the reference pages and schemas from the code: ``python docs/make/reference.py``. A test compares both.
 
 The page on Python is made only when the site is built: code hosts show the docstrings in the
 source.
@@ -32,6 +32,15 @@ from ovaflow.settings.source import Source
 from ovaflow.settings.train import Evaluate, Train
 
 FOLDER = Path(__file__).parents[1] / "reference"
+_EXIT_STATUSES = """| exit status | meaning |
+| --- | --- |
+| 0 | success |
+| 1 | a failure that is no mistake in the input, such as too little memory; also a model that \
+`ovaflow promote` refuses |
+| 2 | a mistake that the user can mend, in one line: where it is, what is wrong, what to do |
+| 130 | Ctrl-C |
+| 143 | SIGTERM, of a whole run |
+"""
 _GENERATED_NOTE = "<!-- written by docs/make/reference.py; edit the code instead -->\n\n"
 
 _SECTIONS = {
@@ -115,11 +124,9 @@ def commands_page() -> str:
         "# Commands\n\n"
         + _GENERATED_NOTE
         + "Every step of the pipeline is a subcommand of `ovaflow` and also works without "
-        "Snakemake: files in, files out. The exit status is 0 on success, 2 if the input is wrong "
-        "(one line says where, what, and what to do), 1 if something else failed, 130 after "
-        "Ctrl-C, of a run 143 after SIGTERM. "
+        "Snakemake: files in, files out. "
         "Options that are settings are described with the [config](config.md); "
-        "`ovaflow COMMAND --help` prints all.\n"
+        "`ovaflow COMMAND --help` prints all.\n\n" + _EXIT_STATUSES
     ]
     for title, names in GROUPS.items():
         parts.append(f"\n| {title.lower()} | |\n| --- | --- |\n")
