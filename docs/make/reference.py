@@ -1,6 +1,6 @@
-"""Write the reference pages and schemas from the code: ``python docs/make/reference.py``. A test compares both.
+"""Write the reference pages and schemas from the code: ``python docs/make/reference.py``.
 
-The page on Python is made only when the site is built: code hosts show the docstrings in the
+A test compares them with the code. The page on Python is made only when the site is built: code hosts show the docstrings in the
 source.
 """
 

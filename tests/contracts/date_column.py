@@ -25,7 +25,7 @@ def describe_years(name, years) -> str:
 COLUMN_KINDS.append(
     ColumnKind(
         setting="date_columns",
-        sentence="column of dates, or several, that are features beside the text",
+        sentence="column of dates, or several, that are features next to the text",
         plural="dates",
         read=parse_year,
         missing=nan,

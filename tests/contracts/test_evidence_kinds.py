@@ -152,7 +152,7 @@ def test_a_file_with_it_is_refused_where_it_is_unknown(folder, monkeypatch) -> N
     monkeypatch.setattr("ovaflow.reranking.reranker_file.KINDS", KINDS[:-1])
     said = ovaflow("predict", folder["model"], "--text=any", status=2)
     assert said.count("\n") == 1
-    assert "ranks by other evidence than this ovaflow knows; run rerank again" in said
+    assert "ranks by evidence that this version of ovaflow does not know; run rerank again" in said
 
 
 def test_names_of_kinds_columns_and_arrays_are_different() -> None:

@@ -73,7 +73,7 @@ def test_an_extra_record_replaces_one_of_the_same_id_where_the_last_counts(
     assert "32 of" in prepare.said
 
 
-LEFT_OUT = "; others of the extra files are not among them: "
+LEFT_OUT = "; other records of the extra files are left out: "
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def test_a_model_without_weights_lists_its_errors_without_words(run, tmp_path) -
     rows = [*read_errors(run.parent / "forest", tmp_path)]
     name = json.loads(rows[0]["missed"])[0]
     said = ovaflow("errors", run.parent / "forest", f"--label={name}")
-    assert "• a label's score is the mean of the leaves" in said
+    assert "• a label's score is a mean over the leaves" in said
     assert "score" in rows[0]
 
 

@@ -138,7 +138,7 @@ def test_a_cell_that_is_no_number_is_refused(prepare, cell, said, mended) -> Non
         ),
         (
             "--format=text-tsv --number-columns=price",
-            "number_columns: beside texts in columns (csv, jsonl, ",
+            "number_columns: next to texts in columns (csv, jsonl, ",
         ),
         ("--format=jsonl --category-columns=publisher --vector-column=v", "not with vector_column"),
     ],

@@ -59,7 +59,7 @@ def test_records_have_the_successors(prepare, options) -> None:
     dataset = prepare(options)
     assert list_labels(dataset.test, dataset) == ["cats", "cats", "dogs", "dogs", "", ""]
     assert (
-        "16 records had 3 deprecated subjects, which stand for their successors now, such as"
+        "16 records had 3 deprecated subjects, which are replaced by their successors, such as"
         in prepare.said
     )
     assert f"{HERE}felines for {CATS} ('cats')" in prepare.said

@@ -78,7 +78,7 @@ def test_a_text_of_unknown_words_still_has_its_columns(folder, tmp_path, capsys)
     )
     assert names == [["l0"], ["l1"], ["l2"]]
     said = (
-        "3 of 3 texts have no word that the model knows: what is predicted is by their other "
+        "3 of 3 texts have no word that the model knows: their predictions come from their other "
         "columns alone"
     )
     assert said in capsys.readouterr().err
@@ -113,7 +113,7 @@ def test_plain_texts_lack_the_columns(folder, tmp_path, capsys) -> None:
     _, second, third = predictor.answer(X, top_k=1)
     for answer in (second, third):
         assert [label.name for label in answer.labels] == ["l2"]
-    with pytest.raises(InputError, match="is made of a column"):
+    with pytest.raises(InputError, match="is made from a column"):
         predictor.from_features([{"publisher=p1": 1}])
     with pytest.raises(InputError, match="reads numbers and categories beside texts"):
         OneVsAllClassifier.load(model)

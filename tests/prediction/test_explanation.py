@@ -194,7 +194,7 @@ def test_scores_that_cannot_be_explained_are_refused(model_and_weights, instance
         find_strongest_features(predictor, L)
     with pytest.raises(InputError, match="not from texts"):
         find_spans(predictor, "text")
-    with pytest.raises(InputError, match="mean of the leaves"):
+    with pytest.raises(InputError, match="mean over the leaves"):
         compute_contributions(Predictor(FOREST), x, 0)
     with pytest.raises(InputError, match="random cosine features"):
         find_nearest_labels(Predictor(KERNEL), 0)

@@ -174,7 +174,7 @@ def test_one_row_per_record(expected, tmp_path, capsys) -> None:
         scores = " | ".join(str(label["score"]) for label in answer["labels"])
         theirs.append((str(number), names, scores))
     assert [tuple(row.values()) for row in read_records(out)] == theirs
-    assert "has it in its name" in run(*arguments, "--joined=top", status=2)
+    assert "contains it; choose" in run(*arguments, "--joined=top", status=2)
 
 
 @pytest.mark.parametrize("name", ["in.csv", "in.parquet"])
@@ -228,7 +228,7 @@ def test_texts_without_a_known_word_are_counted(expected, capsys) -> None:
     model, texts, _ = expected
     run(model, "--text=zzz", "--text=wordless", f"--text={texts[0]}")
     assert capsys.readouterr().err == (
-        "ovaflow: 2 of 3 texts have no word that the model knows: what is predicted fits any text\n"
+        "ovaflow: 2 of 3 texts have no word that the model knows: their predictions would fit any text\n"
     )
     run(model, f"--text={texts[0]}")
     assert capsys.readouterr().err == ""
@@ -341,7 +341,7 @@ def test_bad_input_is_named_with_its_line(
         ("nowhere.h5 --text=a", "nowhere.h5: no such file"),
         (
             "one-vs-all.h5 --text=a --output=a.parquet",
-            "a.parquet: no format is written under such a name",
+            "a.parquet: the name does not tell the format",
         ),
         (
             "one-vs-all.h5 --text=a --output-format=jsonl --joined=;",

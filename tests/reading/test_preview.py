@@ -353,7 +353,7 @@ FROM_0 = "label '6' is not an id from 0 to 5; if ids are counted from 1, set fir
         (
             make_json_lines(TITLES),
             JSONL,
-            "set label_key to one of 'name', 'title'",
+            "set label_key to the key that has the name, one of 'name', 'title'",
             "--label-key=title",
             ALL,
         ),

@@ -167,7 +167,7 @@ def test_copies_of_short_texts_are_noticed(prepare) -> None:
     write_table(copies[:8], "test.csv")
     prepare(line)
     assert "8 of 8 test instances have a near twin" in prepare.said
-    assert "figures contain some memory, and there are no others" in prepare.said
+    assert "figures overstate the quality on new texts, and there are no others" in prepare.said
 
 
 @pytest.mark.parametrize("options", ["", "--normalize --tfidf=true", "--bias=0 --no-normalize"])
@@ -420,9 +420,7 @@ FAR = r"(\d+) of 300 records are set aside for testing, not about 60: "
 @pytest.mark.parametrize("split", ["together", "stratified"])
 def test_a_share_far_from_the_one_asked_for_is_told(prepare, split) -> None:
     write_table([*make_texts(150), *["annual report"] * 150])
-    reason = (
-        r"records that are alike stay together \(up to 150\); split: random draws each by itself"
-    )
+    reason = r"records that are alike stay together \(up to 150\); split: random draws each record by itself"
     alike = re.compile(FAR + reason)
     for seed in range(3):
         amount = prepare(TABLE, f"--split={split}", f"--seed={seed}").test.X.n_rows
@@ -454,7 +452,7 @@ def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, seed) -> None:
         (
             "together",
             "remark: not about 60: records that are alike stay together; "
-            "split: random draws each by itself",
+            "split: random draws each record by itself",
         ),
         ("random", "60 of 300 training instances held out"),
     ):

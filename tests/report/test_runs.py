@@ -88,7 +88,7 @@ def test_remarks_name_missing_and_stale_files(folder) -> None:
     results = folder / "results" / "tiny"
     rows = read_table(folder)
     assert rows["msi"]["remark"] == ""
-    assert rows["planned"]["remark"] == "not there yet"
+    assert rows["planned"]["remark"] == "not made yet"
     (results / "forest" / "metrics.json").unlink()
     metrics = read_json(results / "embedded" / "metrics.json", "metrics")
     write_json(results / "embedded" / "metrics.json", "metrics", metrics, described="0" * 32)
@@ -113,7 +113,7 @@ def test_a_run_of_another_dataset_and_one_with_other_settings(folder) -> None:
     metrics = read_json(results / "metrics.json", "metrics")
     write_json(results / "metrics.json", "metrics", metrics)
     remark = read_table(folder)["planned"]["remark"]
-    assert "of another dataset.h5 than msi, perhaps of other test records" in remark
+    assert "made from another dataset.h5 than msi, perhaps with other test records" in remark
 
 
 @pytest.mark.parametrize("columns", ["40", "200"])

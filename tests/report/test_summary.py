@@ -77,7 +77,7 @@ def test_answers_that_can_go_without_a_person_against_the_predictions(finished, 
             right += Y[row, ranking.ids[row, :amount]].sum()
     text = " ".join(summary.show_summary(results)["sentences"])
     sure_of_100 = f"{100 * sure / len(Y):.0f}"
-    assert f"{sure_of_100} of 100 answers are sure enough to go without a person" in text
+    assert f"{sure_of_100} of 100 answers are sure enough to be used unchecked" in text
     # a share below 1 is not rounded to 100 of 100
     assert 0.99 < right / labels < 1
     assert "of 100 of their labels more than 99 are right" in text

@@ -206,7 +206,7 @@ def test_one_of_other_evidence_is_refused(model, tmp_path, change) -> None:
     fitted = Reranker.open(model.with_name("reranker.h5"), model=OneVsAll.open(model))
     change(fitted).write(tmp_path / "reranker.h5")
     said = ovaflow("predict", model, f"--reranker={tmp_path}/reranker.h5", "--text=name1", status=2)
-    assert "ranks by other evidence than this ovaflow knows; run rerank again" in said
+    assert "ranks by evidence that this version of ovaflow does not know; run rerank again" in said
 
 
 ALIKE = "the candidates of held-out instances are all wrong, or all right"
@@ -238,7 +238,7 @@ def test_one_that_is_not_used_leaves_predictions_as_they_are(
         f"--output={tmp_path}/reliability.json",
     )
     said = ovaflow("reliability", ours.path, *files)
-    assert f"there is no second stage: {reason}" in said
+    assert f"the second stage is not used: {reason}" in said
 
 
 def test_a_model_that_lost_its_probabilities_is_refused_unless_that_is_wanted(

@@ -111,7 +111,7 @@ def test_what_is_saved_is_what_stands_in_the_fields(page, service) -> None:
     fill(page, publisher="p2")
     assert page.locator("#save-button").is_disabled()
     hindrance = page.locator("#hindrance").text_content()
-    assert hindrance.startswith("What stands beside the text has changed.")
+    assert hindrance.startswith("A column next to the text has changed.")
     # it is the same record, so the page does not ask
     find(page)
     save(page, "b0901")
@@ -131,7 +131,7 @@ def test_a_saved_record_comes_back_with_its_columns(page, service) -> None:
     for record, price in (("b0901", 1790), ("b0902", None)):
         text = {"text": f"{TEXT} {record}", "price": price, "publisher": "p1"}
         service.answer("/corrections", {"id": record, "text": text, "labels": ["l2"]})
-    page.get_by_text("What was saved", exact=True).click()
+    page.get_by_text("Saved records", exact=True).click()
     for record, theirs in (("b0901", ["1790", "p1"]), ("b0902", ["", "p1"])):
         with page.expect_response("**/predict"):
             page.locator("#corrections button").filter(has_text=record).first.click()

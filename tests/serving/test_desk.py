@@ -348,7 +348,7 @@ def test_what_was_corrected_comes_back_and_can_be_corrected_again(
     assert "(saved 2 times)" in page.locator("#yours").text_content()
     # through the list of today
     open_page(page, service, "b0902", TEXTS[1])
-    page.get_by_text("What was saved", exact=True).click()
+    page.get_by_text("Saved records", exact=True).click()
     page.get_by_text("1 record, to be looked at and changed.").wait_for()
     page.locator("#corrections button").click()
     page.locator("#yours").filter(has_text="saved 2 times").wait_for()
@@ -487,7 +487,7 @@ def test_a_record_of_several_columns_keeps_them(page, tmp_path) -> None:
     with running_service(tmp_path, model, f"--corrections={corrections}") as service:
         service.answer("/corrections", {"id": "b0901", "text": columns, "labels": ["l2"]})
         page.goto(service.url)
-        page.get_by_text("What was saved", exact=True).click()
+        page.get_by_text("Saved records", exact=True).click()
         page.locator("#corrections button").click()
         page.locator("#labels [data-choose]").first.check()
         page.locator("#save-button").click()

@@ -43,9 +43,7 @@ def test_every_route_excludes_them_by_the_last_good_file(library, tmp_path) -> N
         [answer] = service.answer("/predict", {"text": TEXT, "exclude": ["dogs"]})["predictions"]
         assert list_label_values([answer], "name") == [["birds"]]
         refused = service.answer("/predict", {"text": TEXT, "include": ["cats"]}, 404)
-        assert (
-            refused["detail"] == "include and exclude leave only labels that are offered to nobody"
-        )
+        assert refused["detail"] == "include and exclude leave only labels that are never suggested"
 
         file.write_text("dogs\n")
         service.wait_for("labels left out by .*left-out.txt: 1", times=2)

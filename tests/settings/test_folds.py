@@ -54,7 +54,7 @@ def test_steps_of_a_fold_read_what_those_of_its_dataset_do(step) -> None:
         (
             {"runs": {"b": {"rerank_with": ["x/mllm.csv"]}}} | FIVE,
             (
-                "runs.b.rerank_with: who made x/mllm.csv may have seen what folds test; leave this "
+                "runs.b.rerank_with: the program that made x/mllm.csv may have seen the test records of folds; leave this "
                 "file out"
             ),
         ),

@@ -98,7 +98,7 @@ def test_a_run_leaves_nothing_behind(more) -> None:
 def test_a_second_stage_of_few_instances_is_not_used(more) -> None:
     assert Reranker.open_header(more.result("msi", "reranker.h5")).parameters["fraction"] == 0.3
     assert (
-        "predictions stay as they are: "
+        "the second stage is not used: "
         in (more.folder / "logs" / "tiny" / "msi" / "rerank.log").read_text()
     )
     assert "F1-fit" not in more.metrics("msi")

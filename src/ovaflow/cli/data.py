@@ -217,10 +217,12 @@ def hold_out_command(
     n_left_out = train.X.n_rows - parts.train.X.n_rows - n_held_out
     if n_left_out:
         message += (
-            f"; {n_left_out:,} of {n_extra:,} extra ones are left out like them, and not measured"
+            f"; {n_left_out:,} of {n_extra:,} extra instances are left out as well, and not "
+            "measured"
         )
     click.echo(message)
     if is_far_from_share(n_held_out, n, fraction):
         click.echo(
-            f"remark: not about {round(fraction * n):,}: {explain_kept_together(opened.parameters)}"
+            f"remark: about {round(fraction * n):,} were expected: "
+            f"{explain_kept_together(opened.parameters)}"
         )

@@ -33,7 +33,7 @@ _TITLES = {"wrong": "Given, but improbable", "missing": "Not given, but probable
 @click.argument("run", type=click.Path(path_type=Path), metavar="RUN|MODEL")
 @file_option("--dataset", help="The dataset file; by default that of the RUN.")
 @file_option(
-    "--held-out", help="Dataset by ovaflow hold-out; MODEL is then one of its training data."
+    "--held-out", help="Dataset by ovaflow hold-out, on whose training data MODEL was then trained."
 )
 @click.option(
     "--all",
@@ -108,7 +108,7 @@ def _print_summary(
 ) -> None:
     """Print how many labels are doubtful, in n held-out records."""
     if n < MIN_HELD_OUT_TEXTS:
-        click.echo(f"{n:,} records were held out; doubts need {MIN_HELD_OUT_TEXTS:,}")
+        click.echo(f"{n:,} records were held out; at least {MIN_HELD_OUT_TEXTS:,} are needed")
         return
     n_wrong = 0
     for row in rows:

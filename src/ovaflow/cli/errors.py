@@ -48,8 +48,8 @@ SHOWN_FREQUENT_LABELS = 5
     "--label",
     "names",
     multiple=True,
-    help="Only errors of this label, a name or URI, with the words and the evidence behind each;"
-    " repeatable.",
+    help="Only errors of this label, given by name or URI, with the words and the evidence behind "
+    "each; repeatable.",
 )
 @file_option(
     "--output", help="Table of all errors to write: Parquet if it ends in .parquet, else CSV."

@@ -66,10 +66,12 @@ from ovaflow.storage.writing import write_csv, write_text
 @file_option("--training", help="PREDICTIONS: statistics of the training, training.h5.")
 @step_options("evaluate")
 @file_option(
-    "--output", help="JSON file to write: metrics.json for PREDICTIONS, what is printed for a FILE."
+    "--output",
+    help="JSON file to write: metrics.json for PREDICTIONS, the printed figures for a FILE.",
 )
 @file_option(
-    "--analysis", help="PREDICTIONS: also write what the report says of labels, analysis.json."
+    "--analysis",
+    help="PREDICTIONS: also write analysis.json, with figures of labels for the report.",
 )
 @file_option("--errors", help="PREDICTIONS: also write a page of the worst records, errors.html.")
 @click.option(
@@ -102,7 +104,7 @@ def evaluate_command(
     --include or --exclude other labels do not count at all.
 
     PREDICTIONS (predictions.h5) are compared with the labels of the test instances of --dataset;
-    --training is then needed. Only the files are written that options name.
+    --training is then needed. Only files that an option names are written.
     """
     if dataset is None:
         of_predictions = {

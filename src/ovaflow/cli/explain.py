@@ -76,9 +76,9 @@ def explain_command(
 ) -> None:
     """Show which words push labels up and down.
 
-    For a text or a test instance: what each word adds to the labels' scores, and what the second
-    stage, if there is one, knows besides. For labels alone: their strongest words and nearest
-    labels, and with --dataset those of their training records that fit worst.
+    For a text or a test instance: what each word adds to the labels' scores, and the further
+    evidence of the second stage, if there is one. For labels alone: their strongest words and
+    nearest labels, and with --dataset the training records that fit them worst.
     """
     if (path is None) == (model is None):
         raise click.UsageError("give one MODEL")
@@ -220,7 +220,7 @@ def _format_probability(probability: float | None) -> str:
     """Format the probability of a label, which only candidates have."""
     if probability is None:
         return (
-            f"no candidate: neither among the {N_CANDIDATES} highest scores nor a label of similar"
+            f"not a candidate: neither among the {N_CANDIDATES} highest scores nor a label of similar"
             " texts"
         )
     return f"probability {100 * probability:.0f} %"

@@ -53,7 +53,8 @@ def hold_out_fold_command(
     )
     if is_far_from_share(n_held_out, n, 1 / folds):
         click.echo(
-            f"remark: not about {round(n / folds):,}: {explain_kept_together(opened.parameters)}"
+            f"remark: about {round(n / folds):,} were expected: "
+            f"{explain_kept_together(opened.parameters)}"
         )
 
 

@@ -71,7 +71,7 @@ def prune_command(
 )
 @file_option(
     "--like",
-    help="Model of the same labels and features, to take names and all but the weights from.",
+    help="Model of the same labels and features, from which all but the weights is taken.",
 )
 @setting_option(
     Prepare, "bias", help="For an npz from another program: value of the last column's feature."

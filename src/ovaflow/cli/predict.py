@@ -105,14 +105,14 @@ class _Destination(NamedTuple):
     first_feature=click.option(
         "--first-feature",
         type=click.IntRange(0, 1),
-        help="First feature's number in svmlight; by default as in the model's data.",
+        help="Number of the first feature in svmlight; by default as in the model's data.",
     ),
 )
 @click.option(
     "--keep",
     multiple=True,
     metavar="COLUMN",
-    help="Column of the files to write into csv or tsv; repeatable.",
+    help="Column of the files that is copied into csv or tsv; repeatable.",
 )
 @file_option("--dataset", help="Predict the test instances of this dataset.h5 instead.")
 @question_options()
@@ -124,13 +124,13 @@ class _Destination(NamedTuple):
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
-    help="File to write, or folder of annif; of a dataset a .h5 file holds all arrays, for ovaflow"
-    " evaluate.  [default: standard output]",
+    help="File to write, or for annif a folder; with --dataset a .h5 file holds all arrays, for"
+    " ovaflow evaluate.  [default: standard output]",
 )
 @click.option(
     "--output-format",
     type=OUTPUT_FORMAT_TYPE,
-    help="Format of the output; by default by its name or place.",
+    help="Format of the output; by default from its name, a table on a terminal, jsonl elsewhere.",
 )
 @click.option(
     "--joined",
@@ -161,10 +161,10 @@ def predict_command(
     """Find the best labels of texts, of files of texts or features, or of a dataset's test
     instances.
 
-    A FILE, or a pattern of several in quotes, is read as the data of the model were where its name
-    ends alike, else as its name says, or holds one text per line; a folder holds Annif's documents;
-    - is standard input. Files are read and answered batch by batch; the predictions of a dataset,
-    and all with --optimise, are kept in memory first, with --sure the unsure records.
+    A FILE, or a pattern of several in quotes, is read like the data of the model if its name has
+    the same ending, else as its own ending says, or as one text per line. A folder holds Annif's
+    documents; - is standard input. Files are read and answered in batches. Predictions of a
+    dataset, all with --optimise, and the unsure records of --sure are kept in memory until the end.
     """
     if model is None:
         if not inputs:
@@ -302,7 +302,9 @@ def _predict_dataset(
             n_known = suggested.known.sum()
             click.echo(f"{file.path}: for {n_known:,} of {len(ids):,} {part} instances")
     if optimise and not model.probabilistic:
-        click.echo("the second stage is not used: the order is that of scores, not for macro-F1")
+        click.echo(
+            "the second stage is not used: labels are ordered by score, not chosen for macro-F1"
+        )
     return predict_test_set(model, opened, top_k, threads, suggestions, optimise)
 
 
@@ -379,8 +381,12 @@ class _Records:
     def remark_on_unknown(self) -> None:
         """Print how many texts, words and languages of texts the model does not know."""
         if self._unknown:
-            fits = "is by their other columns alone" if self.predictor.columns else "fits any text"
-            remark = f"have no word that the model knows: what is predicted {fits}"
+            fits = (
+                "come from their other columns alone"
+                if self.predictor.columns
+                else "would fit any text"
+            )
+            remark = f"have no word that the model knows: their predictions {fits}"
             click.echo(f"ovaflow: {self._unknown:,} of {self.n:,} texts {remark}", err=True)
         usual = self.predictor.usual
         for remark in (

@@ -203,7 +203,7 @@ def _guess_format(output: Path | None, joined: str | None) -> str:
         name = _FORMAT_BY_SUFFIX.get(output.suffix.lower())
         if name is None:
             suffixes = ", ".join(suffix for suffix in _FORMAT_BY_SUFFIX if suffix)
-            message = f"no format is written under such a name: use {suffixes} or --output-format"
+            message = f"the name does not tell the format: use {suffixes} or --output-format"
             raise click.UsageError(f"{output}: {message}")
         return name
     if joined is not None:
@@ -215,7 +215,7 @@ def _require_absent(mark: str, names: Iterable[str]) -> None:
     """Refuse a mark between labels that is part of a label's name."""
     for name in names:
         if mark in name:
-            message = f"--joined {mark!r}: the label {name!r} has it in its name; choose another"
+            message = f"--joined {mark!r}: the label {name!r} contains it; choose another"
             raise click.UsageError(message)
 
 

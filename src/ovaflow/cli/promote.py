@@ -35,7 +35,7 @@ from ovaflow.report import wording
 
 LOST_PROBABILITIES = (
     "it has no second stage, so no probabilities, which the model in use has"
-    " (--without-probabilities takes it all the same)"
+    " (--without-probabilities accepts it)"
 )
 """Reason against a model without a second stage."""
 
@@ -76,16 +76,15 @@ LOST_PROBABILITIES = (
 @click.option(
     "--without-probabilities",
     is_flag=True,
-    help="Accept a model without a second stage in the place of one that has one.",
+    help="Accept a model without a second stage as the successor of one that has it.",
 )
 @click.option(
     "--keep",
     type=click.IntRange(min=2),
     metavar="N",
-    help="Then remove folders of earlier promotions beside CURRENT but the newest N, among them the"
-    " new one and "
-    "the one before it; by default none. Any to which a link beside CURRENT leads, and any with"
-    " other files, stays.",
+    help="Keep only the newest N folders of promotions next to CURRENT, counting the new one and"
+    " the one before it; by default all are kept. Folders to which another link next to CURRENT"
+    " leads, and those with other files, are never removed.",
 )
 @THREADS_OPTION
 @click.pass_context
@@ -105,13 +104,13 @@ def promote_command(
     """Take the model NEW (model.h5) into use, unless it is worse than the CURRENT one.
 
     Both are measured on the records of FILE that have labels. NEW is refused, with exit status 1,
-    if it loses more than the tolerance, or anything at all beyond chance: if the whole 95 %
-    interval of the difference is below 0. It is also refused if it has no probabilities and the
-    CURRENT one has, since whoever asks for --fit or --min-probability would get an error.
+    if it loses more than the tolerance, or if the loss is not by chance: the whole 95 % interval of
+    the difference is below 0. It is also refused if it has no probabilities and the
+    CURRENT one has, since requests with --fit or --min-probability would fail.
 
     Otherwise NEW, its index and its second stage are copied into a folder of their own next to
-    CURRENT, which then leads there. Whoever opens CURRENT/model.h5 meanwhile gets the old files or
-    the new ones. Earlier folders stay, unless --keep says otherwise.
+    CURRENT, which then leads there. A program that opens CURRENT/model.h5 meanwhile gets the old
+    files or the new ones. Earlier folders stay, unless --keep says otherwise.
     """
     model = open_predictor(new)
     metric = COMPARED_FIGURES[metric]

@@ -39,7 +39,8 @@ from ovaflow.storage.texts import write_json
     "--predictions", required=True, help="Predictions for it by a model of its training data."
 )
 @file_option(
-    "--held-out-model", help="This model: its scores of a text's first words may be evidence, too."
+    "--held-out-model",
+    help="That model, whose scores of the first words of a text may be further evidence.",
 )
 @SUGGESTIONS_OPTION
 @THREADS_OPTION
@@ -77,7 +78,7 @@ def rerank_command(
     )
     reranker.write(output)
     if reranker.unused:
-        click.echo(f"{output}: predictions stay as they are: {reranker.unused}")
+        click.echo(f"{output}: the second stage is not used: {reranker.unused}")
         return
     click.echo(f"{output}: {_describe_gain(reranker)}")
 
@@ -92,7 +93,7 @@ def _describe_gain(reranker: Reranker) -> str:
         f" on {check['texts']:,} of them"
     )
     if reranker.keeps_order:
-        description += "; so the order stays that of the scores"
+        description += "; so labels stay in the order of their scores"
     return description
 
 
@@ -107,7 +108,7 @@ def _find_suggestions(file: SuggestionFile, dataset: Dataset, held_out: Dataset)
     )
     click.echo(
         f"{file.path}: for {suggestions.known.sum():,} of {n:,} held-out instances;"
-        f" unknown are {n_unknown:,} of {file.n_texts:,} ids"
+        f" {n_unknown:,} of {file.n_texts:,} ids are unknown,"
         f" and the labels of {file.unknown:,} of {file.amount:,} suggestions"
     )
     return suggestions
@@ -134,7 +135,7 @@ def reliability_command(predictions: Path, dataset: Path, reranker: Path, output
     )
     write_json(output, "reliability", measured)
     if second.unused:
-        click.echo(f"{output}: there is no second stage: {second.unused}")
+        click.echo(f"{output}: the second stage is not used: {second.unused}")
         return
     fit = measured["suggested"][-1]
     f1 = f"F1 {100 * fit['F1']:.1f} with {fit['labels']:.1f} labels that fit"

@@ -44,11 +44,11 @@ _CORES_OPTION = re.compile(r"(--cores|--jobs|--profile|--workflow-profile)(=|$)|
 @click.argument("config", required=False, type=click.Path())
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE OPTION]...")
 def run_command(config: str | None, options: tuple[str, ...]) -> None:
-    """Run the pipeline here: all that CONFIG asks for; without it config/config.yaml, or else the
-    default run.
+    """Run the pipeline in this folder, as CONFIG says; without CONFIG, as config/config.yaml
+    says, or else the default run.
 
-    The same as snakemake --snakefile "$(ovaflow snakefile)" --cores all --configfile CONFIG.
-    Options after CONFIG go to Snakemake, such as --dry-run, --cores 4 or --workflow-profile slurm.
+    It calls snakemake --snakefile "$(ovaflow snakefile)" --cores all --configfile CONFIG. Options
+    after CONFIG go to Snakemake, such as --dry-run, --cores 4 or --workflow-profile slurm.
     """
     if config is not None and config.startswith("-"):
         # the first argument is an option of Snakemake

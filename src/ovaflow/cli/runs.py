@@ -29,11 +29,11 @@ from ovaflow.workflow import snakefile
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all settings and metrics.")
 def runs_command(*, config: Path | None, as_csv: bool, as_json: bool) -> None:
-    """Compare all runs of CONFIG, those in this folder and those still to be made, in one table.
+    """Compare all runs of CONFIG in one table, also those that are still to be made.
 
-    Without CONFIG those of config/config.yaml, or else of the default run. It has the settings in
-    which runs differ, metrics with half of their 95 % intervals, processor time of training, wall
-    time of prediction, and sizes of models.
+    Without CONFIG, the runs are those of config/config.yaml, or else the default run. The table has
+    the settings in which runs differ, metrics with half of their 95 % intervals, processor time of
+    training, wall time of prediction, and sizes of models.
     """
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other")
@@ -53,5 +53,5 @@ def runs_command(*, config: Path | None, as_csv: bool, as_json: bool) -> None:
         if any(run.remark for run in runs):
             click.echo(
                 f"\novaflow run {path or ''}".rstrip()
-                + " makes what is missing or was made otherwise"
+                + " makes what is missing or was made with other settings"
             )

@@ -29,7 +29,9 @@ _SECONDS_TYPE = click.FloatRange(min=0, min_open=True)
     "--port", default=8000, type=click.IntRange(0, 65535), help="Port; 0 takes a free one."
 )
 @click.option(
-    "--unix-socket", type=click.Path(path_type=Path), help="Listen there instead of on a port."
+    "--unix-socket",
+    type=click.Path(path_type=Path),
+    help="Unix socket to listen on instead of a port.",
 )
 @click.option(
     "--allowed-host",
@@ -59,7 +61,7 @@ _SECONDS_TYPE = click.FloatRange(min=0, min_open=True)
     "--exclude",
     multiple=True,
     metavar="[NAME=]FILE",
-    help="File of labels that are suggested to nobody, one name, URI or pattern per line, read"
+    help="File of labels that are never suggested, one name, URI or pattern per line, read"
     " again"
     " when it changes; of the first model, or of the one called NAME; repeatable.",
 )
@@ -98,7 +100,7 @@ _SECONDS_TYPE = click.FloatRange(min=0, min_open=True)
     "--timeout",
     default=30.0,
     type=_SECONDS_TYPE,
-    help="Seconds for a body to arrive, and for its answer.",
+    help="Seconds within which a body must arrive, and then be answered.",
 )
 @click.option(
     "--grace", default=30, type=_POSITIVE_TYPE, help="Seconds to finish requests after SIGTERM."

@@ -55,8 +55,8 @@ division_options = collect_options(
         "sure": click.option(
             "--sure",
             type=click.FloatRange(0.5, 1, max_open=True),
-            help="Write only records of whose labels at least this share should be right, such as"
-            " 0.9, each with the labels that fit; needs --unsure and a second stage.",
+            help="Write only records of whose labels at least this share is expected to be right,"
+            " such as 0.9, each with the labels that fit; needs --unsure and a second stage.",
         ),
         "unsure": click.option(
             "--unsure",
@@ -132,6 +132,6 @@ def _describe_measured(check: Mapping[str, Any], sure: float) -> str:
     row = levels[-1]
     held_out = f"{check['texts']:,} held-out records"
     if not row["records"]:
-        return f"of {held_out} none was so sure, so nothing tells how many labels are right"
+        return f"of {held_out} none was so sure, so it is unknown how many labels are right"
     share = f"{100 * row['right']:.0f} % of {row['labels']:,} labels were right"
     return f"measured: of {held_out} {row['records']:,} were so sure, and {share}"

@@ -27,8 +27,8 @@ _COUNTED_REMARKS = {
     "lines_without_a_tab": "{count:,} lines of the corpus have no tab, so no subjects: left out",
     "documents_without_subjects": "{count:,} documents of the corpus have no subjects: left out",
     "records_with_replaced_subjects": "{count:,} records had "
-    "{replaced_subjects_of_records:,} deprecated subjects, "
-    "which stand for their successors now, such as {replaced_subjects_such_as}",
+    "{replaced_subjects_of_records:,} deprecated subjects, which are replaced by their successors, "
+    "such as {replaced_subjects_such_as}",
     "deprecated_subjects": "{count:,} subjects of the vocabulary are deprecated: left out",
     REPLACED_BY_SEVERAL: "{count:,} of the deprecated subjects are replaced by several, "
     "and records do not say which they mean",
@@ -36,8 +36,8 @@ _COUNTED_REMARKS = {
     " circles",
     REPLACED_BY_UNKNOWN: "{count:,} of the deprecated subjects are replaced by subjects "
     "that the vocabulary lacks",
-    "subjects_named_in_another_language": "{count:,} subjects have no name in the language: "
-    "they have another's",
+    "subjects_named_in_another_language": "{count:,} subjects have no name in the language: their "
+    "names in another one are used",
     "subjects_not_in_vocabulary": "{count:,} subjects of instances are not in the vocabulary: "
     "left out{listed}",
     "train_without_features": "{count:,} of {train_instances:,} training instances " + _NO_FEATURE,
@@ -59,7 +59,7 @@ _COUNTED_REMARKS = {
     "or -: left out; missing: [] keeps them",
     "missing_texts": "{count:,} cells of texts hold a word for an empty cell, such as nan, None, "
     "NULL, N/A or -: they count as empty; missing: [] keeps them",
-    "records_not_in_utf8": "{count:,} records say that they are UTF-8 and have other bytes, "
+    "records_not_in_utf8": "{count:,} records claim to be UTF-8 but contain other bytes, "
     "which are replaced; export them again",
     "records_joined": "{count:,} records are joined with an earlier one",
     "short_copies": "{count:,} records have the words of another one, and such records are "
@@ -137,8 +137,8 @@ def _remark_on_test_file(source: dict[str, Any], counts: dict[str, Any]) -> Iter
     sums = {role: file["sha256"] for role, file in files.items()}
     if "dev" in sums and sums["dev"] in (sums["train"], sums.get("test")):
         yield (
-            "the dev file is the training file or the test file: what is chosen on it is not fit "
-            "for new texts"
+            "the dev file is the training file or the test file: settings that are chosen on it "
+            "may not suit new texts"
         )
     if "test" in sums and sums["test"] == sums["train"]:
         yield (
@@ -151,7 +151,7 @@ def _remark_on_test_file(source: dict[str, Any], counts: dict[str, Any]) -> Iter
             others = "the report also has those of the others"
         yield (
             f"{twins:,} of {instances:,} test instances have a near twin in training, such as a "
-            f"copy or another edition: figures contain some memory, and {others}"
+            f"copy or another edition: figures overstate the quality on new texts, and {others}"
         )
 
 
@@ -186,7 +186,7 @@ def _remark_on_extra(counts: dict[str, Any]) -> Iterator[str]:
     )
     if left_out:
         reasons = ", ".join(left_out)
-        yield f"{used}; others of the extra files are not among them: {reasons}"
+        yield f"{used}; other records of the extra files are left out: {reasons}"
     elif counts.get("extra_instances"):
         yield used
 
@@ -233,7 +233,7 @@ def _remark_on_share(prepared: Dataset, counts: dict[str, Any]) -> Iterator[str]
         reason = explain_kept_together(prepared.parameters, counts["largest_part_kept_together"])
         yield (
             f"{counts['set_aside']:,} of {counts['set_aside_of']:,} records are set aside for "
-            f"testing, not about {counts['to_be_set_aside']:,}: {reason}"
+            f"testing instead of about {counts['to_be_set_aside']:,}: {reason}"
         )
 
 
@@ -245,7 +245,7 @@ def are_twins_notable(twins: int, instances: int) -> bool:
 def explain_kept_together(parameters: dict[str, Any], largest: int | None = None) -> str:
     """Explain why a share is far from the one asked for, and the remedy."""
     alike = "records that are alike"
-    advice = "split: random draws each by itself"
+    advice = "split: random draws each record by itself"
     if "group_column" in parameters:
         alike = "records of a group, and those that are alike,"
         advice = f"choose a group_column with more values, or if copies are the reason, {advice}"

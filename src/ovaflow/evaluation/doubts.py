@@ -47,7 +47,7 @@ def find_held_out_doubts(
     is_held_out = draw_held_out_documents(dataset, settings["fraction"], settings["seed"])
     rows = np.flatnonzero(is_held_out & ~dataset.extra_documents)
     if len(rows) != held_out.test.X.n_rows:
-        message = "was held out by another ovaflow"
+        message = "was held out by another version of ovaflow"
         raise InputError(message, path=held_out.path, remedy="run hold-out again")
     return find_doubts(dataset, rows, held_out, model, threads), len(rows)
 
@@ -63,7 +63,10 @@ def find_cross_validated_doubts(
     n = int(np.count_nonzero(~dataset.extra_documents))
     n_needed = N_FOLDS * MIN_HELD_OUT_TEXTS
     if n < n_needed:
-        message = f"{n:,} training records are too few to look at all; {n_needed:,} are needed"
+        message = (
+            f"{n:,} training records are too few to check all of them; "
+            f"at least {n_needed:,} are needed"
+        )
         raise InputError(message, path=dataset.path)
     method = find_method(model.method)
     settings = method.settings_of(model.parameters)

@@ -234,7 +234,7 @@ def _read_features(
     d = predictor.n_source_features
     if X.n_columns > d:
         message = f"{X.n_columns:,} features, the model has {d:,}"
-        raise InputError(message, path=path, remedy="give its features")
+        raise InputError(message, path=path, remedy="give a file with its features")
     labels = np.split(Y.indices, Y.indptr[1:-1])
     known = [set(row[row < predictor.n_labels].tolist()) for row in labels]
     features = FeaturesAndFamiliarity(predictor.transformed(X._replace(n_columns=d)))

@@ -47,7 +47,7 @@ class AnsweredLabel(LabelName):
     """A label of an instance."""
 
     score: Annotated[float, TableColumn("score", joined="scores")] = Field(
-        description="Labels are in its order; with a second stage it is the probability."
+        description="Number that orders the labels; with a second stage the probability."
     )
     probability: Annotated[
         float | None, TableColumn("probability", joined="probabilities", needs="second stage")
@@ -59,19 +59,22 @@ class Answer(BaseModel):
 
     labels: list[AnsweredLabel]
     fit: int | None = Field(
-        description="Number of labels that fit, the first ones; null without a second stage."
+        description="Number of labels that fit, counted from the first; null without a second "
+        "stage."
     )
     features: int = Field(
-        description="Number of the model's features that it has; with 0 the labels mean nothing."
+        description="Number of the model's features that the instance has; with 0 the labels mean "
+        "nothing."
     )
     known_words: float | None = Field(
         description=(
-            "Share of its words that the model knows or leaves out on purpose; null for features."
+            "Share of the text's words that the model knows or leaves out on purpose; null for "
+            "features."
         )
     )
     language: str | None = Field(
         description=(
-            "Language of the text, as in ISO 639-1; null if it is not known, as of most titles."
+            "Language of the text, as in ISO 639-1; null if it is unknown, as for most titles."
         )
     )
     doubts: list[Literal["unknown_words", "language"]] = Field(
@@ -92,14 +95,14 @@ class Answer(BaseModel):
         float | None, TableColumn("expected_recall", needs="second stage")
     ] = Field(
         description=(
-            "Share of its true labels that are probably among these; null without a second stage."
+            "Share of the true labels that are probably among these; null without a second stage."
         )
     )
     missing: list[str] | None = Field(
         None,
         description=(
-            "Columns of numbers and categories that it lacks; only where the model reads such "
-            "columns."
+            "Columns of numbers and categories that the record lacks; only where the model reads "
+            "such columns."
         ),
     )
     _quality: ExpectedQuality | None = PrivateAttr(None)

@@ -76,7 +76,7 @@ Evidence = create_model(
 class ExplainedLabel(LabelName):
     """A label with the parts of its score: bias, listed contributions, and sum of the others."""
 
-    score: float = Field(description="That of the first stage, to which words add up.")
+    score: float = Field(description="Score of the first stage, the sum of what words add.")
     bias: float
     up: list[Contribution]
     down: list[Contribution]
@@ -84,10 +84,13 @@ class ExplainedLabel(LabelName):
     probability: float | None = Field(
         None,
         description=(
-            "Where there is a second stage; null for labels that are not among its candidates."
+            "Probability by the second stage, if there is one; null for labels that are not "
+            "candidates."
         ),
     )
-    evidence: list[Evidence] | None = Field(None, description="Where there is a second stage.")
+    evidence: list[Evidence] | None = Field(
+        None, description="Evidence of the second stage, if there is one."
+    )
 
     def as_json(self) -> dict[str, Any]:
         """Return it as objects of JSON, without fields that have no value."""

@@ -132,7 +132,7 @@ def _read_checksums(pack: zipfile.ZipFile, path: Path) -> dict[str, str]:
     for name in checksums:
         relative = PurePosixPath(name)
         if relative.is_absolute() or ".." in relative.parts or "\\" in name:
-            remedy = "do not use it: no ovaflow wrote it"
+            remedy = "do not use it: ovaflow did not write it"
             raise InputError(f"{name!r} would lie outside the folder", path=path, remedy=remedy)
     return checksums
 

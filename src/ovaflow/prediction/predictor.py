@@ -394,7 +394,7 @@ class Predictor:
         if self.offered is not None:
             allowed &= self.offered
             if not allowed.any():
-                raise InputError("include and exclude leave only labels that are offered to nobody")
+                raise InputError("include and exclude leave only labels that are never suggested")
         return allowed
 
     def offering(self, offered: np.ndarray) -> Self:
@@ -605,9 +605,9 @@ class Predictor:
         if isinstance(feature, str) and self.feature_names:
             column = self.model.feature_ids.get(feature)
             if column is not None and column >= self.n_source_features:
-                remedy = f"give {', '.join(self.columns)} beside a text"
+                remedy = f"give {', '.join(self.columns)} with the text"
                 raise InputError(
-                    f"{feature!r} is made of a column", path=self.model.path, remedy=remedy
+                    f"{feature!r} is made from a column", path=self.model.path, remedy=remedy
                 )
             return column
         try:

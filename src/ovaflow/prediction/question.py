@@ -38,11 +38,12 @@ class Question(Section):
     )
     min_score: float | None = setting(None, "only labels with at least this score")
     most_specific: bool = setting(
-        False, "no label above another one of the answer; needs a hierarchy of labels"
+        False,
+        "leave out labels that are above another label of the answer; needs a hierarchy of labels",
     )
     include: LabelEntries = setting([], f"only these labels: {_ENTRIES}")
     exclude: LabelEntries = setting(
-        [], f"none of these labels, in whose places others come: {_ENTRIES}"
+        [], f"none of these labels; others take their places: {_ENTRIES}"
     )
     language: str | None = setting(
         None,
@@ -211,7 +212,7 @@ def require_hierarchy(model: Model) -> Any:
         If the model has no hierarchy.
     """
     if model.above is None:
-        remedy = "train with hierarchy: ' > ', or what is between the levels"
+        remedy = "train with hierarchy: ' > ', or another separator of levels"
         if "vocabulary" in model.transform.get("source", {}).get("files", {}):
             remedy = "train with hierarchy: broader, and a SKOS vocabulary that has skos:broader"
         raise InputError("its labels are no hierarchy", path=model.path, remedy=remedy)

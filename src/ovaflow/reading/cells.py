@@ -289,7 +289,7 @@ def _parse_literal(content: str) -> Any:
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         if content[0] == "{" and content[-1] == "}":
             return _parse_postgresql_array(content)
-        message = f"labels begin like a list, but are none: {content!r:.60}"
+        message = f"labels begin like a list, but are not one: {content!r:.60}"
         remedy = "correct it, or set label_separator: none if it is a name"
         raise NotAListError(message, remedy) from None
     if isinstance(value, list | tuple) and ... in value:
@@ -365,7 +365,8 @@ def _extract_name(entry: dict, key: str | None) -> Any:
     """Return the name of a label that is an object."""
     if key is None:
         raise ValueError(
-            f"labels are objects such as {entry!r:.60}", "say with label_key which key has the name"
+            f"labels are objects such as {entry!r:.60}",
+            "set label_key to the key that has the name",
         )
     if key not in entry:
         raise ValueError(

@@ -89,7 +89,7 @@ def describe_categories(name: str, n_categories: int, n_missing: int) -> str:
 COLUMN_KINDS = [
     ColumnKind(
         setting="number_columns",
-        sentence="column of numbers, or several, that are features beside the text: price,pages",
+        sentence="column of numbers, or several, that are features next to the text: price,pages",
         plural="numbers",
         read="ovaflow.reading.cells:parse_number",
         missing=nan,
@@ -99,7 +99,7 @@ COLUMN_KINDS = [
     ),
     ColumnKind(
         setting="category_columns",
-        sentence="column of categories, or several, that are features beside the text: "
+        sentence="column of categories, or several, that are features next to the text: "
         "publisher,language",
         plural="categories",
         read="ovaflow.reading.cells:parse_category",

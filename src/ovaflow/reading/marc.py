@@ -146,7 +146,7 @@ def _make_instance(record: Any, reading: Reading, path: StrPath, number: int) ->
             )
     tags = dict.fromkeys(field.tag for field in record.fields)
     reading.seen.setdefault("columns", {}).update(tags)
-    reading.seen["labels"] = "headings, each told apart by its identifier ($0) if it has one"
+    reading.seen["labels"] = "headings, distinguished by their identifiers ($0), if they have any"
     contents: list[Any] = [_join_field(record, column) for column in reading.texts]
     contents += [_collect_labels(record, column, reading) for column in reading.labels]
     contents += [_join_field(record, column) for column in required[len(contents) :]]

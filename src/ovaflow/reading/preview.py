@@ -234,7 +234,7 @@ def _find_name_key(rows: list[_Row], cells_by_row: list[list]) -> str | None:
         return keys[0]
     if keys:
         options = ", ".join(repr(key) for key in keys)
-        remedy = f"say which key has the name: set label_key to one of {options}"
+        remedy = f"set label_key to the key that has the name, one of {options}"
     else:
         remedy = (
             "set label_key to the key of the name; "

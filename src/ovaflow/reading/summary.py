@@ -78,7 +78,7 @@ def _describe_columns(preview: Preview) -> dict[str, str]:
         reading, [instance.feature_values for instance in preview.instances]
     )
     lines["labels"] = f"{_quote_names(reading.labels)}, {_describe_label_form(reading)}"
-    lines["ids"] = repr(id_column) if id_column else "none: records are known by their lines"
+    lines["ids"] = repr(id_column) if id_column else "none: records are identified by their lines"
     lines["other columns"] = _list_some(others, _MOST_COLUMNS) or "none"
     return lines
 
@@ -173,7 +173,7 @@ def _describe_label_form(reading: Reading) -> str:
     if reading.label_key is not None:
         return f"objects, whose key {reading.label_key!r} has the name"
     if reading.separator == NO_SEPARATOR:
-        return "one label a cell"
+        return "one label per cell"
     separator = _DELIMITERS.get(reading.separator, repr(reading.separator))
     return f"separated by {separator} unless they are lists"
 

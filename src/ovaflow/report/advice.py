@@ -120,7 +120,7 @@ def advise_on_improbable_labels(results: DatasetResults) -> Advice | None:
     share = outcomes.unfitting / outcomes.true
     finding = (
         f"{_percent(share)} of the true labels are among the first five of their text, but not "
-        "sure enough to fit it."
+        "probable enough to be among those that fit."
     )
     model = shlex.quote(f"{results.best.folder}/model.h5")
     remedy = f"ovaflow predict {model} FILE --min-probability {LIKELY_PROBABILITY:g}"
@@ -164,7 +164,7 @@ def advise_on_near_duplicates(results: DatasetResults) -> Advice | None:
     share = n_twins / n_instances
     finding = (
         f"{_percent(share)} of the test {results.data.noun} have a near twin in training, such as "
-        "another edition, so the figures contain some memory: P@1 of the others is "
+        "another edition, so the figures overstate the quality on new texts: P@1 of the others is "
         f"{_percent(without_twins)} instead of {_percent(with_twins)}."
     )
     if results.data.has_given_test_set:
@@ -265,9 +265,10 @@ def advise_on_unlabelled_records(results: DatasetResults) -> Advice | None:
         return None
     share = unlabelled / results.data.n_train
     finding = (
-        f"{unlabelled:,} training {results.data.noun} have no label: they teach that none fits."
+        f"{unlabelled:,} training {results.data.noun} have no label: they teach the model that no "
+        "label fits."
     )
-    effect = "leaves them out, if they are only not labelled yet"
+    effect = "leaves them out, if they have not been labelled yet"
     return Advice(share, finding, "prepare: {unlabelled: drop}", effect)
 
 

@@ -84,7 +84,7 @@ def list_runs(config: Config) -> list[ListedRun]:
 
 def _list_run(config: Config, dataset: str, run: Run) -> ListedRun:
     planned = _describe_planned_settings(config, dataset, run.name)
-    listed = ListedRun(run, planned, "not there yet")
+    listed = ListedRun(run, planned, "not made yet")
     if not run.model_path.exists():
         return listed
     # what can be read before an error is kept
@@ -104,7 +104,7 @@ def _compare_datasets(listed: ListedRun, first: ListedRun) -> ListedRun:
         return listed
     if listed.run.model.inputs.get("dataset") == first.run.model.inputs.get("dataset"):
         return listed
-    remark = f"of another dataset.h5 than {first.name}, perhaps of other test records"
+    remark = f"made from another dataset.h5 than {first.name}, perhaps with other test records"
     if listed.remark:
         remark = f"{listed.remark}; {remark}"
     return replace(listed, remark=remark)

@@ -66,14 +66,14 @@ def _describe_sure_texts(results: DatasetResults) -> str:
     """Describe how many answers need no person, in a sentence."""
     sure = get_reliability(results.best).get("sure")
     if sure is None:
-        return "It gives no probabilities, so a person has to look at every answer."
+        return "It gives no probabilities, so a person has to check every answer."
     [row] = [row for row in sure if row["level"] == SURE_PRECISION]
     if not row["records"]:
         level = f"{100 * SURE_PRECISION:.0f} %"
-        return f"No answer is {level} sure as a whole, so a person has to look at every one."
+        return f"No answer is {level} sure as a whole, so a person has to check every one."
     return (
-        f"{_format_of_100(row['instances'])} of 100 answers are sure enough to go without a "
-        f"person: of 100 of their labels {_format_of_100(row['right'])} are right."
+        f"{_format_of_100(row['instances'])} of 100 answers are sure enough to be used "
+        f"unchecked: of 100 of their labels {_format_of_100(row['right'])} are right."
     )
 
 

@@ -62,7 +62,7 @@ class Reranker(
         sources = CandidateEvidence([], model.n_word_features).with_sources(self.sources)
         has_columns = self.parameters["columns"] == [*list_columns(kinds), *sources.columns]
         if not (has_columns and all(kind.is_stored_in(file) for kind in kinds)):
-            message = "ranks by other evidence than this ovaflow knows"
+            message = "ranks by evidence that this version of ovaflow does not know"
             raise InputError(message, path=self.path, remedy="run rerank again")
         loaded = [kind.load(file, model) for kind in kinds]
         return replace(sources, kinds=[*loaded, *sources.kinds])

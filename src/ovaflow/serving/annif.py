@@ -134,7 +134,7 @@ class TextToTell(BaseModel):
 class LanguageScore(BaseModel):
     """How well a language fits a text."""
 
-    language: str | None = Field(description="Null: none of the candidates.")
+    language: str | None = Field(description="Null if it is none of the candidates.")
     score: float
 
 
@@ -182,9 +182,13 @@ class Documents(BaseModel):
 
 _Limit = Annotated[
     int,
-    Field(ge=0, description="Most subjects for a document; the service has a limit of its own."),
+    Field(
+        ge=0,
+        description="Maximum number of subjects for a document; the service has a limit of "
+        "its own.",
+    ),
 ]
-_Threshold = Annotated[float, Field(ge=0, le=1, description="Least score of a subject.")]
+_Threshold = Annotated[float, Field(ge=0, le=1, description="Minimum score of a subject.")]
 _Language = Annotated[str | None, Field(description="Language of the subjects' names.")]
 _ProjectId = Annotated[str, InPath()]
 

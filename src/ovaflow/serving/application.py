@@ -245,7 +245,9 @@ def _add_corrections(
     )
     async def corrected(
         file: File,
-        since: Annotated[AwareDatetime, Query(description="Saved then or later.")] = _EARLIEST_TIME,
+        since: Annotated[
+            AwareDatetime, Query(description="Only records saved at this time or later.")
+        ] = _EARLIEST_TIME,
         limit: Annotated[int, Query(ge=1, le=options.max_top_k)] = min(20, options.max_top_k),
         language: Annotated[
             schemas.Language | None, Query(description=schemas.LANGUAGE_DESCRIPTION)

@@ -61,7 +61,9 @@ def _require_kind(name: str, content: bytes) -> str:
     kind = detect_kind(name, content)
     if kind is None:
         raise UnreadableFile(
-            415, "kind", f"files of this kind are not read, but {', '.join(DOCUMENT_READERS)}"
+            415,
+            "kind",
+            f"files of this kind are not read; these are: {', '.join(DOCUMENT_READERS)}",
         )
     if kind == ".pdf" and importlib.util.find_spec("pypdf") is None:
         raise UnreadableFile(

@@ -33,7 +33,7 @@ REQUEST_COUNT = Counter(
 )
 REQUEST_SECONDS = Histogram(
     "ovaflow_request_seconds",
-    "From the request's head to its answer, by route.",
+    "Seconds from the request's head to its answer, by route.",
     ["route"],
     buckets=_SECONDS_BUCKETS,
 )
@@ -57,7 +57,7 @@ _REFERENCE_UNKNOWN_SHARE = Gauge(
 )
 EXCLUSION_FAILURE_TIME = Gauge(
     "ovaflow_left_out_failed_timestamp_seconds",
-    "Since when the file of labels to leave out is wrong; 0 if all is well.",
+    "Time of the first failure to read the file of labels to leave out; 0 if it is read.",
     ["project"],
     multiprocess_mode="livemostrecent",
 )
@@ -133,7 +133,7 @@ class _ReloadCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         name = "ovaflow_reload_failed_timestamp_seconds"
-        description = "Since when the model cannot be opened again; 0 if the last reload worked."
+        description = "Time since which reloading the model fails; 0 if the last reload worked."
         failure = GaugeMetricFamily(name, description)
         failure.add_metric([], failures.get_failure_time(supervisor.RELOAD_FAILURE))
         yield failure

@@ -27,7 +27,7 @@ _ERROR_DESCRIPTIONS = {
     408: "The body did not arrive in time.",
     409: "The served model cannot do this.",
     413: "The body is too large.",
-    415: "No kind of file that is read here.",
+    415: "The kind of the file is not read here.",
     422: "The request is not as described.",
     503: "Too many requests at once; try again after Retry-After seconds. "
     "Or the file cannot be written.",

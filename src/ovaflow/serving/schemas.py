@@ -104,7 +104,7 @@ class LabelDescription(_Reply):
     label: Label
     up: list[Weight] | None
     down: list[Weight] | None
-    bias: float | None = Field(description="What it adds to every score.")
+    bias: float | None = Field(description="Number that is added to every score.")
     nearest: list[Neighbour] | None
 
 
@@ -112,7 +112,7 @@ class Explanation(_Reply):
     """Why labels have their scores."""
 
     labels: list[ExplainedLabel]
-    features: int = Field(description="How many of the model's features the instance has.")
+    features: int = Field(description="Number of the model's features that the instance has.")
 
 
 class FileText(BaseModel):
@@ -120,20 +120,22 @@ class FileText(BaseModel):
 
     text: str
     characters: int = Field(description="Characters of this text, in code points.")
-    cut: bool = Field(description="Whether this is not all: see --max-text, pages_read and pages.")
+    cut: bool = Field(
+        description="Whether the text was cut off: see --max-text, pages_read and pages."
+    )
     pages: int | None = Field(description="Pages of a PDF; null for other files.")
     pages_read: int | None = Field(
-        description="Pages whose text this is, the first ones; null likewise."
+        description="Number of pages, from the first, whose text this is; null for other files."
     )
 
 
 class SavedCorrection(_Reply):
     """What was saved."""
 
-    time: str = Field(description="When it was saved, in UTC.")
-    id: str = Field(description="What the record is called in the file.")
+    time: str = Field(description="Time of saving, in UTC.")
+    id: str = Field(description="Id of the record in the file.")
     replaces: str | None = Field(
-        description="When the same record had been saved last; null if it had not."
+        description="Time at which the same record was saved before; null if it was not."
     )
 
 
@@ -147,8 +149,10 @@ class CorrectedRecord(BaseModel):
     )
     labels: list[LabelName]
     unknown: list[str] = Field(description="Labels that this model does not have.")
-    time: str = Field(description="When it was saved, in UTC; empty if its line does not say.")
-    times: int = Field(description="How often it was saved.")
+    time: str = Field(
+        description="Time of the last saving, in UTC; empty if its line does not say."
+    )
+    times: int = Field(description="Number of times that it was saved.")
 
 
 class CorrectionPage(_Reply):
@@ -166,7 +170,7 @@ class FoundCorrection(_Reply):
 
 def _make_columns_field(kind: ColumnKind) -> tuple[Any, Any]:
     """Make the field of the columns of a kind."""
-    description = f"{kind.plural.capitalize()} beside the text; one may be missing."
+    description = f"{kind.plural.capitalize()} next to the text; one may be missing."
     return list[str], Field(description=description)
 
 
@@ -181,8 +185,8 @@ RecordColumns = create_model(
 class Failing(BaseModel):
     """What the operator should mend."""
 
-    since: str = Field(description="Since when it fails, in UTC.")
-    reason: str = Field(description="Why; the log has the paths.")
+    since: str = Field(description="Time of the first failure, in UTC.")
+    reason: str = Field(description="Reason; the log has the paths.")
 
 
 class Health(_Reply):
@@ -197,7 +201,7 @@ class Health(_Reply):
     features: int
     takes_text: bool = Field(description="Whether it reads texts; features otherwise.")
     columns: RecordColumns | None = Field(
-        description="What it reads of a record; null where it takes features."
+        description="Columns that it reads of a record; null where it takes features."
     )
     probabilities: bool = Field(
         description="Whether it has a second stage: scores are probabilities."
@@ -210,13 +214,15 @@ class Health(_Reply):
         description="Languages of the texts of the training, the most frequent first; "
         "null where they are not known."
     )
-    remark: str = Field(description="What the operator should know; empty if all is well.")
-    left_out: int = Field(description="How many labels are suggested to nobody.")
+    remark: str = Field(description="Remark for the operator; empty if all is well.")
+    left_out: int = Field(description="Number of labels that are never suggested.")
     left_out_failed: Failing | None = Field(
-        description="That their file is wrong, so that the last good list holds."
+        description="Failure to read their file, in which case the last good list is used; null if "
+        "it is read."
     )
     reload_failed: Failing | None = Field(
-        description="That the last reload failed: the files are those of before."
+        description="Failure of the last reload, in which case the earlier files are used; null if "
+        "it worked."
     )
 
 
@@ -340,7 +346,7 @@ def make_request_models(
             description="Ids; without them the best labels.",
         )
         top_k: TopK = Field(min(5, options.max_top_k))
-        words: Words = Field(10, description="How many words for and against each label.")
+        words: Words = Field(10, description="Number of words for and against each label.")
         language: Language = Field(None, description=LANGUAGE_DESCRIPTION)
 
     return PredictRequest, ExplainRequest
@@ -375,12 +381,10 @@ def make_correction_models(
         text: Text
         labels: Labels = Field(description="All labels that the text should have, perhaps none.")
         suggested: Labels = Field([], description="Labels that the person was shown.")
-        id: Record = Field(
-            None, description="What the record is called; by default something made of its text."
-        )
+        id: Record = Field(None, description="Id of the record; by default made from its text.")
 
     class FindRequest(BaseModel):
-        """What a record is called, its text, or both."""
+        """Id of a record, its text, or both."""
 
         model_config = ConfigDict(
             extra="forbid", strict=True, json_schema_extra={"example": {"id": "record 17"}}

@@ -41,7 +41,7 @@ class RunMethod(Section):
         where=make_start_scope("with initialization: pretrained", "pretrained"),
     )
     sweep: Sweep | None = setting(
-        None, "one run per value; those of C are trained each from its neighbour's weights"
+        None, "one run per value; those of C start from the weights of their neighbours"
     )
 
     @model_validator(mode="after")

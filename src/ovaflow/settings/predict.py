@@ -26,13 +26,13 @@ class Predict(Section):
     )
     rerank_with: list[Location] = setting(
         [],
-        ".csv files of id, label and score by other programs, or folders of Annif's results: what "
-        "they suggest is evidence of the second stage; []: none",
+        ".csv files of id, label and score by other programs, or folders of Annif's results: their "
+        "suggestions are evidence of the second stage; []: none",
     )
     optimise: Literal["macro-F1"] | None = setting(
         None,
-        "macro-F1: of all texts together, so that rare labels are found; fewer labels are right "
-        "than in the order of probability; needs rerank",
+        "macro-F1: choose the labels of all texts together, so that rare ones are found; fewer are "
+        "right than in the order of probability; needs rerank",
     )
 
 

@@ -165,7 +165,7 @@ class Prepare(ReadTexts):
     )
     weight_beside_text: AboveZero = setting(
         0.2,
-        "what a number or category counts beside the text, whose features have length 1 together",
+        "weight of a number or category; the features of the text together have length 1",
         where=_WITH_FEATURE_COLUMNS,
     )
     label_names: bool = setting(
@@ -226,7 +226,7 @@ class Prepare(ReadTexts):
     )
     weight_column: Text | None = setting(
         None,
-        "column of numbers above 0, what each training record weighs",
+        "column of numbers above 0, the weights of training records",
         where=FOR_COLUMNS,
         null="all weigh 1",
     )
@@ -241,7 +241,7 @@ class Prepare(ReadTexts):
         "the only labels: names, URIs, patterns such as http://example.org/places/*, schemes and "
         "collections of the vocabulary, or a .txt file with one of these per line; []: all",
     )
-    exclude: LabelList = setting([], "what are no labels, also of those included; as include")
+    exclude: LabelList = setting([], "labels to leave out, also of those included; as include")
     hierarchy: Text | None = setting(
         None,
         "separator of levels in labels' names, such as ' > ', or broader for the relations of a "
@@ -374,7 +374,7 @@ class PrepareSource(Prepare, ExtraFiles):
             if self.vector_column:
                 instead = "vector_column"
             raise ValueError(
-                f"{names}: beside texts in columns ({FOR_COLUMNS.words}), not with {instead}"
+                f"{names}: next to texts in columns ({FOR_COLUMNS.words}), not with {instead}"
             )
         return self
 
@@ -413,8 +413,8 @@ class Comparison(Section):
     )
     instances: int | None = setting(
         None,
-        "most training instances on which all candidates are compared, before the best and the "
-        "default are with all instances",
+        "maximum number of training instances on which all candidates are compared; then the best "
+        "and the default are compared with all instances",
         null="12,000; for features 3,000 of less than 200,000",
         ge=2,
     )

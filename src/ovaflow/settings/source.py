@@ -181,8 +181,8 @@ class Source(Section):
     )
     extra: dict[Location, AboveZero] | None = setting(
         None,
-        "further training files and what each of their records weighs beside one of train, such as "
-        "corrections.jsonl: 2; never held out or tested on",
+        "further training files and the weight of each of their records, where one of train weighs "
+        "1, such as corrections.jsonl: 2; never held out or tested on",
         where=FOR_TEXTS,
         min_length=1,
     )
@@ -302,7 +302,8 @@ class ReadTexts(_WithFeatureColumns):
     first_label: int = setting(0, "id of the first line of the file of label names", ge=0, le=1)
     missing: Literal["auto"] | LabelList = setting(
         "auto",
-        "what a whole cell or label is where there is none; auto: nan, None, NULL, N/A, NaT and -",
+        "words that mean a missing value if they are a whole cell or label; "
+        "auto: nan, None, NULL, N/A, NaT and -",
         where=FOR_TEXTS,
     )
     encoding: Encoding = setting(

@@ -34,7 +34,10 @@ def _check_folds(config: Config, dataset: str, run: str, path: StrPath | None) -
     files = find_sources(config, dataset, run)
     if files and config.section("evaluate", dataset).folds:
         file = next(iter(files.values()))
-        message = f"runs.{run}.rerank_with: who made {file} may have seen what folds test"
+        message = (
+            f"runs.{run}.rerank_with: the program that made {file} may have seen the test records "
+            "of folds"
+        )
         remedy = "leave this file out, or set evaluate: {folds: 0}"
         raise InputError(message, path=path, remedy=remedy)
 

@@ -34,7 +34,7 @@ class ForestModel(MethodModel):
     forest: Forest
     of_method: ClassVar[str] = METHOD
     why_unexplainable: ClassVar[str] = (
-        "a label's score is the mean of the leaves an instance falls into"
+        "a label's score is a mean over the leaves that an instance reaches"
     )
 
     @classmethod

@@ -87,7 +87,7 @@ class OneVsAllMethod(Method):
         ),
         "choose-prune": Step(
             "methods.one_vs_all.commands",
-            "Choose the size of weights that can go, on held-out instances.",
+            "Choose the threshold below which weights are dropped, on held-out instances.",
             StepSettings("ovaflow.settings.train:Propensities", ("evaluate",)),
             makes=("prune",),
             rule="choose_prune",

@@ -369,7 +369,7 @@ def _make_identity(dataset: Dataset, settings: Embed) -> Embedding:
     if rank > MAX_IDENTITY_FEATURES:
         message = (
             f"{rank:,} features are too many to decode without an embedding,"
-            f" {MAX_IDENTITY_FEATURES:,} are not"
+            f" at most {MAX_IDENTITY_FEATURES:,} are possible"
         )
         remedy = (
             "method: one-vs-all with loss: logistic is the same for labels that do not exclude"
