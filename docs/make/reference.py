@@ -1,7 +1,7 @@
 """Write the reference pages and schemas from the code: ``python docs/make/reference.py``.
 
-A test compares them with the code. The page on Python is made only when the site is built: code hosts show the docstrings in the
-source.
+A test compares them with the code. The page on Python is made only when the site is built: code
+hosts show the docstrings in the source.
 """
 
 import inspect

@@ -414,7 +414,7 @@ def test_short_texts_that_recur_are_told(prepare, n_recurring, split, twins, is_
     assert (SHORT_COPIES in prepare.said) == is_told
 
 
-FAR = r"(\d+) of 300 records are set aside for testing, not about 60: "
+FAR = r"(\d+) of 300 records are set aside for testing instead of about 60: "
 
 
 @pytest.mark.parametrize("split", ["together", "stratified"])
