@@ -241,7 +241,7 @@ def test_captions_of_snakemakes_report_are_there_and_in_the_wheel() -> None:
     root = Path(__file__).parents[2]
     captions = {"page.rst", "workflow.rst"}
     for path in (root / "workflow" / "rules").glob("*.smk"):
-        names = re.findall(r'in_report\(.*, "([a-z]+)", "', path.read_text(encoding="utf-8"))
+        names = re.findall(r'mark_for_report\(.*, "([a-z]+)", "', path.read_text(encoding="utf-8"))
         captions |= {f"{name}.rst" for name in names}
     assert captions == {path.name for path in (root / "workflow" / "report").iterdir()}
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))

@@ -56,7 +56,7 @@ except InputError as error:
     refuse(error)
 
 
-def one_of(names):
+def make_pattern(names):
     """Return a pattern that matches these names, or nothing without names."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
@@ -64,26 +64,26 @@ def one_of(names):
 STEPS = all_steps()
 
 
-def method_of(run):
+def get_method(run):
     """Return the method of a run."""
     return find_method(SETTINGS.runs[run].method)
 
 
 RUN_OF_PROBLEM = {
-    method_of(run).problem(SETTINGS, dataset, run): chains.find_first_run(SETTINGS, run)
+    get_method(run).problem(SETTINGS, dataset, run): chains.find_first_run(SETTINGS, run)
     for dataset in SETTINGS.datasets
     for run in SETTINGS.runs
-    if method_of(run).sample
+    if get_method(run).sample
 }
 
 
 wildcard_constraints:
-    dataset=one_of([*SETTINGS.datasets, *paths.name_derived_datasets(SETTINGS)]),
-    run=one_of(SETTINGS.runs),
+    dataset=make_pattern([*SETTINGS.datasets, *paths.name_derived_datasets(SETTINGS)]),
+    run=make_pattern(SETTINGS.runs),
     shard=r"\d+",
-    name=one_of(read_catalogue()),
-    role=one_of(FILE_ROLES),
-    problem=one_of(RUN_OF_PROBLEM),
+    name=make_pattern(read_catalogue()),
+    role=make_pattern(FILE_ROLES),
+    problem=make_pattern(RUN_OF_PROBLEM),
 
 
 # an installed ovaflow runs whatever PATH says, and never imports from the working directory
@@ -101,8 +101,8 @@ if Path(ENVIRONMENT).is_file():
     ENVIRONMENT = str(Path(ENVIRONMENT).resolve())
 
 
-def stage_of(job):
-    """Return the stage of a job, such as ``train_shard docstrings/msi``."""
+def name_stage(job):
+    """Name the stage of a job, such as ``train_shard docstrings/msi``."""
     wildcards = dict(job.wildcards)
     names = [wildcards[key] for key in ("dataset", "name", "run", "embedding") if key in wildcards]
     # all folds in one line
@@ -110,40 +110,40 @@ def stage_of(job):
     return f"{job.rule.name} {place}" if names else job.rule.name
 
 
-def run_by(wildcards):
+def find_run(wildcards):
     """Return the run of a job, or one of the runs that share its output."""
     return RUN_OF_PROBLEM.get(wildcards.get("problem")) or wildcards.get("run")
 
 
 @cache
-def train_of(run):
+def get_train_settings(run):
     """Return the train settings of a run, validated once instead of for each shard."""
     return SETTINGS.train_settings(run)
 
 
-def threads_of_run(wildcards):
+def count_threads(wildcards):
     """Return the number of threads of each job of a run."""
-    return train_of(wildcards.run).threads
+    return get_train_settings(wildcards.run).threads
 
 
 @cache
-def parameters(step, dataset, run):
+def format_parameters(step, dataset, run):
     """Return the settings that a step depends on, as options."""
     return inputs.format_options(inputs.make_step_parameters(step, SETTINGS, dataset, run))
 
 
-def settings_of(step):
+def make_settings_parameter(step):
     """Return a parameter of a rule: the settings that its step depends on."""
-    return lambda wildcards: parameters(step, wildcards.get("dataset"), run_by(wildcards))
+    return lambda wildcards: format_parameters(step, wildcards.get("dataset"), find_run(wildcards))
 
 
-def in_report(path, caption, file, subcategory="{run}"):
+def mark_for_report(path, caption, file, subcategory="{run}"):
     """Mark a file for Snakemake's own report."""
     place = {"category": "{dataset}", "subcategory": subcategory, "labels": {"file": file}}
     return report(path, caption=f"../report/{caption}.rst", **place)
 
 
-def file_options(files):
+def format_files(files):
     """Return files as options of a command."""
     return [
         f"--{name.replace('_', '-')}={path}"
@@ -152,31 +152,31 @@ def file_options(files):
     ]
 
 
-def options_of(names, input):
-    """Some of a job's input files as options of a command; in a module they have other paths than here."""
-    return file_options({name: getattr(input, name) for name in names})
+def format_inputs(names, input):
+    """Return some input files of a job as options; in a module they have other paths than here."""
+    return format_files({name: getattr(input, name) for name in names})
 
 
 @cache
-def number_of_shards(dataset, run):
+def count_shards(dataset, run):
     return shards.choose_shard_count(SETTINGS, dataset, run)
 
 
-def division_of_run(wildcards):
+def format_division(wildcards):
     """Return the number of shards as an option."""
-    return f"--shards={number_of_shards(wildcards.dataset, wildcards.run)}"
+    return f"--shards={count_shards(wildcards.dataset, wildcards.run)}"
 
 
-def shards_of(dataset, run):
+def list_shards(dataset, run):
     """Return the shards that are merged into a model."""
-    numbers = range(number_of_shards(dataset, run))
+    numbers = range(count_shards(dataset, run))
     return [paths.SHARD.format(dataset=dataset, run=run, shard=shard) for shard in numbers]
 
 
-def shards_of_run(wildcards):
-    return shards_of(wildcards.dataset, wildcards.run)
+def list_run_shards(wildcards):
+    return list_shards(wildcards.dataset, wildcards.run)
 
 
-def shards_in_shell(wildcards, input):
+def format_shards(wildcards, input):
     """Return the shards as a shell pattern: thousands of names would exceed the length of a command."""
     return f"{shlex.quote(str(Path(input.shards[0]).parent))}/{{0..{len(input.shards) - 1}}}.h5"

@@ -44,21 +44,21 @@ rule download_file:
 
 rule choose_features:
     input:
-        unpack(raw_files),
+        unpack(list_raw_files),
     output:
-        in_report(paths.CHOSEN_FEATURES, "choice", "choice of features", subcategory=None),
+        mark_for_report(paths.CHOSEN_FEATURES, "choice", "choice of features", subcategory=None),
     log:
         "logs/{dataset}/choose-features.log",
     benchmark:
         "logs/{dataset}/choose-features.tsv"
     params:
-        files=options_of_files,
-        contents=contents_of(folders_of_documents),
-        options=settings_of("choose-features"),
-        revision=revision_of_reading("choose-features"),
+        files=format_raw_files,
+        contents=make_contents_parameter(list_document_folders),
+        options=make_settings_parameter("choose-features"),
+        revision=make_reading_revision("choose-features"),
     threads: 4
     resources:
-        mem_mb=choosing_megabytes,
+        mem_mb=request_choosing_memory,
         kernels=1,
     conda:
         ENVIRONMENT
@@ -68,7 +68,7 @@ rule choose_features:
 
 rule prepare_dataset:
     input:
-        unpack(raw_files),
+        unpack(list_raw_files),
         unpack(lambda wildcards: inputs.find_chosen_features(SETTINGS, wildcards.dataset)),
     output:
         dataset=paths.DATASET,
@@ -79,17 +79,17 @@ rule prepare_dataset:
     benchmark:
         "logs/{dataset}/prepare.tsv"
     params:
-        files=options_of_files,
-        contents=contents_of(folders_of_documents),
-        options=settings_of("prepare"),
-        revision=revision_of_reading("prepare"),
+        files=format_raw_files,
+        contents=make_contents_parameter(list_document_folders),
+        options=make_settings_parameter("prepare"),
+        revision=make_reading_revision("prepare"),
     threads: 2
     resources:
-        mem_mb=reading_megabytes,
+        mem_mb=request_reading_memory,
     conda:
         ENVIRONMENT
     wildcard_constraints:
-        dataset=one_of(SETTINGS.datasets),
+        dataset=make_pattern(SETTINGS.datasets),
     shell:
         "ovaflow prepare {params.files:q} {params.options:q} --threads={threads} --sizes={output.sizes:q}"
         " --reading={output.reading:q} --output={output.dataset:q} > {log:q} 2>&1"

@@ -5,19 +5,19 @@ rule evaluate_predictions:
         training=paths.TRAINING,
         predictions=paths.PREDICTIONS,
     output:
-        metrics=in_report(paths.METRICS, "metrics", "metrics"),
-        analysis=in_report(paths.ANALYSIS, "analysis", "frequent and rare labels, confusions"),
-        labels=in_report(paths.LABELS, "labels", "each label"),
+        metrics=mark_for_report(paths.METRICS, "metrics", "metrics"),
+        analysis=mark_for_report(paths.ANALYSIS, "analysis", "frequent and rare labels, confusions"),
+        labels=mark_for_report(paths.LABELS, "labels", "each label"),
         errors=paths.ERRORS,
     log:
         "logs/{dataset}/{run}/evaluate.log",
     benchmark:
         "logs/{dataset}/{run}/evaluate.tsv"
     params:
-        options=settings_of("evaluate"),
+        options=make_settings_parameter("evaluate"),
         revision=STEPS["evaluate"].revision,
     resources:
-        mem_mb=megabytes(1, models=False),
+        mem_mb=make_memory_request(1, models=False),
     conda:
         ENVIRONMENT
     shell:

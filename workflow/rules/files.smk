@@ -6,8 +6,8 @@ from ovaflow.reading.streams import find_matching_files, find_matching_paths
 from ovaflow.steps import LOSS_REVISIONS, VOCABULARY_REVISION
 
 
-def warm_up_options():
-    """Options of the warm-up; as before where that has compiled all that the runs need, since runs may be left out."""
+def choose_warm_up_options():
+    """Return the options of the warm-up, those of the last one if it compiled all that the runs need."""
     options = inputs.make_warm_up_options(SETTINGS)
     marker = Path(paths.WARMED_UP)
     if marker.exists():
@@ -17,37 +17,47 @@ def warm_up_options():
     return options
 
 
-def raw_files(wildcards):
-    """Files that a dataset is made from; a module's prefix does not apply to the user's own."""
+def list_raw_files(wildcards):
+    """List the files that a dataset is made from; the prefix of a module does not apply to them."""
     files = paths.find_raw_files(SETTINGS, wildcards.dataset)
-    for role in locations_of(wildcards):
-        files[role] = [part for each in as_list(files[role]) for part in parts(each)]
+    for role in find_locations(wildcards):
+        found = []
+        for location in as_list(files[role]):
+            found += list_files(location)
+        files[role] = found
     return files
 
 
-def revision_of_reading(step):
-    """Datasets without a vocabulary are not read again when vocabularies come to be read in another way."""
-    return lambda wildcards: STEPS[step].revision + VOCABULARY_REVISION * (
-        "vocabulary" in raw_files(wildcards)
-    )
+def make_reading_revision(step):
+    """Return a parameter of a rule: the revision of a step that reads files, and perhaps a vocabulary."""
+
+    def find_revision(wildcards):
+        revision = STEPS[step].revision
+        if "vocabulary" in list_raw_files(wildcards):
+            revision += VOCABULARY_REVISION
+        return revision
+
+    return find_revision
 
 
-def revision_of_solving(step):
-    """Problems of one loss are not solved again when the solver comes to find other solutions with another loss."""
-    return lambda wildcards: STEPS[step].revision + LOSS_REVISIONS[
-        inputs.make_step_settings(step, SETTINGS, wildcards.dataset, run_by(wildcards)).loss
-    ]
+def make_solving_revision(step):
+    """Return a parameter of a rule: the revision of a step that solves problems of some loss."""
+
+    def find_revision(wildcards):
+        settings = inputs.make_step_settings(step, SETTINGS, wildcards.dataset, find_run(wildcards))
+        return STEPS[step].revision + LOSS_REVISIONS[settings.loss]
+
+    return find_revision
 
 
-def revision_of_training(wildcards):
-    settings = inputs.make_step_settings(
-        "train-shard", SETTINGS, wildcards.dataset, wildcards.run
-    )
-    return method_of(wildcards.run).find_revision("train-shard", settings)
+def find_training_revision(wildcards):
+    """Find the revision of the training of a shard."""
+    settings = inputs.make_step_settings("train-shard", SETTINGS, wildcards.dataset, wildcards.run)
+    return get_method(wildcards.run).find_revision("train-shard", settings)
 
 
-def locations_of(wildcards):
-    """What the config names, a pattern or a folder perhaps, by role; without files that a rule fetches."""
+def find_locations(wildcards):
+    """Find the files, patterns or folders that the config names, by role, except files that a rule fetches."""
     locations = paths.find_raw_files(SETTINGS, wildcards.dataset).items()
     return {
         role: location
@@ -56,8 +66,8 @@ def locations_of(wildcards):
     }
 
 
-def parts(location):
-    """Files of a location; the location itself where none exists any more, of which require_files has warned."""
+def list_files(location):
+    """List the files of a location; the location itself if it no longer exists, of which require_files warned."""
     if is_in_storage(location):
         return [storage.s3(location)]
     try:
@@ -66,157 +76,149 @@ def parts(location):
         return [local(location)]
 
 
-def options_of_files(wildcards, input):
-    """Files that a dataset is made from as options; of several files the pattern or the folder that the config names."""
-    locations = locations_of(wildcards)
+def format_raw_files(wildcards, input):
+    """Return the files of a dataset as options, several of them as the pattern or folder in the config."""
+    locations = find_locations(wildcards)
     here = {
         role: location
         for role, location in locations.items()
         if not any(map(is_in_storage, as_list(location)))
     }
-    return file_options(dict(input.items()) | here)
+    return format_files(dict(input.items()) | here)
 
 
-def contents_of(folders):
-    """Parameter of a rule: what is in folders, whose own times do not change with the content of their files."""
+def make_contents_parameter(folders):
+    """Return a parameter of a rule: a checksum of folders, whose times do not change with their files."""
 
-    def checksum(wildcards):
+    def compute_checksum(wildcards):
         contents = []
         for folder in folders(wildcards):
             for part in filter(Path.exists, find_matching_files(folder)):
                 contents.append(f"{part} {part.stat().st_size} {part.stat().st_mtime_ns}")
         return f"{crc32(' '.join(contents).encode()):08x}"
 
-    return checksum
+    return compute_checksum
 
 
-def folders_of_documents(wildcards):
-    """Folders of Annif's corpora, or patterns of these."""
+def list_document_folders(wildcards):
+    """List the folders of Annif's corpora, or patterns of these."""
     entry = SETTINGS.datasets[wildcards.dataset]
-    locations = entry.train, entry.test or [], entry.dev or []
-    return (
-        [folder for each in locations for folder in as_list(each)]
-        if entry.format == "annif"
-        else []
-    )
+    if entry.format != "annif":
+        return []
+    return [*as_list(entry.train), *as_list(entry.test or []), *as_list(entry.dev or [])]
 
 
-def chosen_C(wildcards):
-    """The file with the chosen C, for the run or for runs that pose the same problem."""
-    return inputs.find_chosen_C(SETTINGS, wildcards.dataset, run_by(wildcards))
+def find_chosen_C(wildcards):
+    """Find the file with the chosen C, which runs of the same problem share."""
+    return inputs.find_chosen_C(SETTINGS, wildcards.dataset, find_run(wildcards))
 
 
-def tree_file(wildcards):
-    """The label tree, for runs whose start uses it."""
+def find_label_tree(wildcards):
+    """Find the label tree, for runs whose start uses it."""
     files = inputs.find_start_files(SETTINGS, wildcards.dataset, wildcards.run)
     return {name: path for name, path in files.items() if name == "label_tree"}
 
 
 @cache
-def estimates(dataset, run):
-    """The estimate, by its name as an input, shared by runs that train alike and by the folds of a dataset."""
-    whole, method = dataset.partition("/")[0], method_of(run)
-    path = (
-        paths.ESTIMATE.format(dataset=whole, problem=method.problem(SETTINGS, whole, run))
-        if method.sample
-        else ""
-    )
+def find_estimate(dataset, run):
+    """Find the estimate, which runs of the same problem and the folds of a dataset share."""
+    whole = dataset.partition("/")[0]
+    method = get_method(run)
+    path = ""
+    if method.sample:
+        path = paths.ESTIMATE.format(dataset=whole, problem=method.problem(SETTINGS, whole, run))
     return {"estimate": path} if method.needs_estimate(SETTINGS, dataset, path) else {}
 
 
 @cache
-def inputs_of_shards(dataset, run):
-    return method_of(run).inputs_of_shards(SETTINGS, dataset, run)
+def find_shard_inputs(dataset, run):
+    return get_method(run).inputs_of_shards(SETTINGS, dataset, run)
 
 
-def inputs_of_merging(wildcards):
-    return method_of(wildcards.run).inputs_of_merging(SETTINGS, wildcards.dataset, wildcards.run)
+def find_merge_inputs(wildcards):
+    return get_method(wildcards.run).inputs_of_merging(SETTINGS, wildcards.dataset, wildcards.run)
 
 
-def shard_files(wildcards):
-    """What a shard needs."""
-    names = wildcards.dataset, wildcards.run
-    files = inputs_of_shards(*names) | {
-        name: ancient(path) for name, path in estimates(*names).items()
-    }
-    if (
-        IN_STORAGE
-        and "earlier" in files
-        and SETTINGS.runs[wildcards.run].pretrained not in SETTINGS.runs
-    ):
+def list_shard_files(wildcards):
+    """List the files that a shard is trained from."""
+    files = dict(find_shard_inputs(wildcards.dataset, wildcards.run))
+    for name, path in find_estimate(wildcards.dataset, wildcards.run).items():
+        files[name] = ancient(path)
+    starts_from_file = SETTINGS.runs[wildcards.run].pretrained not in SETTINGS.runs
+    if IN_STORAGE and "earlier" in files and starts_from_file:
         files["earlier"] = local(files["earlier"])
     return files
 
 
-def merged_files(wildcards):
-    """Return the files that merging needs besides the shards."""
-    return estimates(wildcards.dataset, wildcards.run) | inputs_of_merging(wildcards)
+def list_merge_files(wildcards):
+    """List the files that merging needs besides the shards."""
+    return find_estimate(wildcards.dataset, wildcards.run) | find_merge_inputs(wildcards)
 
 
 # Parameters of their own, since Snakemake does not compare parameters that are made from a job's files.
-def shard_options(wildcards, input):
+def format_shard_files(wildcards, input):
     """Return the files that a shard starts from, as options."""
-    files = inputs_of_shards(wildcards.dataset, wildcards.run)
-    return options_of([name for name in files if name not in ("dataset", "sizes")], input)
+    files = find_shard_inputs(wildcards.dataset, wildcards.run)
+    return format_inputs([name for name in files if name not in ("dataset", "sizes")], input)
 
 
-def merging_options(wildcards, input):
-    return options_of(inputs_of_merging(wildcards), input)
+def format_merge_files(wildcards, input):
+    return format_inputs(find_merge_inputs(wildcards), input)
 
 
-def held_out_by(template):
-    """A file of the dataset whose held-out instances a run's second stage is fitted to."""
+def make_held_out_path(template):
+    """Return an input of a rule: a file of the dataset whose held-out instances fit a second stage."""
     return lambda wildcards: template.format(
         dataset=paths.name_held_out_dataset(SETTINGS, **wildcards), run=wildcards.run
     )
 
 
-def held_out_shards(wildcards):
-    """Shards of what is trained without the held-out instances of a dataset."""
-    return shards_of(paths.name_held_out_dataset(SETTINGS, **wildcards), wildcards.run)
+def list_held_out_shards(wildcards):
+    """List the shards that are trained without the held-out instances of a dataset."""
+    return list_shards(paths.name_held_out_dataset(SETTINGS, **wildcards), wildcards.run)
 
 
-def sources_of_run(wildcards):
-    """Files of suggestions for the second stage of a run; none for what is trained without held-out instances."""
+def find_run_sources(wildcards):
+    """Find the files of suggestions for the second stage of a run."""
     return suggestion_sources.find_sources(SETTINGS, wildcards.dataset, wildcards.run)
 
 
-def suggestions_of_run(wildcards):
-    """The same as inputs of a rule."""
+def find_suggestions(wildcards):
+    """Find the files of suggestions as inputs of a rule."""
     return {
         "suggestions": [
-            local(os.path.normpath(path)) for path in sources_of_run(wildcards).values()
+            local(os.path.normpath(path)) for path in find_run_sources(wildcards).values()
         ]
     }
 
 
-def suggestion_options(wildcards, input):
+def format_suggestions(wildcards, input):
     """Return files of suggestions as options of a command."""
-    files = sources_of_run(wildcards)
+    files = find_run_sources(wildcards)
     return [
         f"--suggestions={name}={path}" for name, path in zip(files, input.get("suggestions", []))
     ]
 
 
-def metrics_of_folds(wildcards):
-    """Return the metrics of a run on each fold of a dataset."""
+def list_fold_metrics(wildcards):
+    """List the metrics of a run on each fold of a dataset."""
     return [
         paths.METRICS.format(dataset=fold, run=wildcards.run)
         for fold in paths.name_fold_datasets(SETTINGS, wildcards.dataset)
     ]
 
 
-def folders_of_suggestions(wildcards):
-    return [path for path in sources_of_run(wildcards).values() if Path(path).is_dir()]
+def list_suggestion_folders(wildcards):
+    return [path for path in find_run_sources(wildcards).values() if Path(path).is_dir()]
 
 
-def reranker_file(wildcards):
+def find_reranker(wildcards):
     """Return the second stage of a run that has one."""
     has_one = paths.name_held_out_dataset(SETTINGS, **wildcards)
     return {"reranker": paths.RERANKER.format(**wildcards)} if has_one else {}
 
 
-def reranker_option(wildcards, input):
+def format_reranker(wildcards, input):
     """Return the second stage as an option, so that none next to the model is used."""
-    files = options_of(reranker_file(wildcards), input)
+    files = format_inputs(find_reranker(wildcards), input)
     return files or ["--no-rerank"]

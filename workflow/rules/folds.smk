@@ -15,7 +15,7 @@ rule hold_out_fold:
     params:
         revision=STEPS["hold-out-fold"].revision,
     resources:
-        mem_mb=megabytes(2),
+        mem_mb=make_memory_request(2),
     conda:
         ENVIRONMENT
     wildcard_constraints:
@@ -28,10 +28,10 @@ rule hold_out_fold:
 
 rule join_folds:
     input:
-        metrics=metrics_of_folds,
+        metrics=list_fold_metrics,
         model=paths.MODEL,
     output:
-        in_report(paths.FOLDS, "folds", "cross-validation"),
+        mark_for_report(paths.FOLDS, "folds", "cross-validation"),
     log:
         "logs/{dataset}/{run}/join-folds.log",
     benchmark:
@@ -39,10 +39,10 @@ rule join_folds:
     params:
         revision=STEPS["join-folds"].revision,
     resources:
-        mem_mb=megabytes(0, base=400),
+        mem_mb=make_memory_request(0, base=400),
     conda:
         ENVIRONMENT
     wildcard_constraints:
-        dataset=one_of(SETTINGS.datasets),
+        dataset=make_pattern(SETTINGS.datasets),
     shell:
         "ovaflow join-folds {input.metrics:q} --model={input.model:q} --output={output:q} > {log:q} 2>&1"

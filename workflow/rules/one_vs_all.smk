@@ -5,18 +5,18 @@ rule choose_C:
     input:
         dataset=paths.DATASET,
     output:
-        in_report(paths.CHOSEN_C, "choice", "choice of C", subcategory=None),
+        mark_for_report(paths.CHOSEN_C, "choice", "choice of C", subcategory=None),
     log:
         "logs/{dataset}/choose-c.{problem}.log",
     benchmark:
         "logs/{dataset}/choose-c.{problem}.tsv"
     params:
-        options=settings_of("choose-c"),
-        revision=revision_of_solving("choose-c"),
+        options=make_settings_parameter("choose-c"),
+        revision=make_solving_revision("choose-c"),
     threads: 4
     resources:
         # the model of all labels, twice while it is put together
-        mem_mb=megabytes(15),
+        mem_mb=make_memory_request(15),
         kernels=1,
     conda:
         ENVIRONMENT
@@ -26,7 +26,7 @@ rule choose_C:
 
 rule plan_shards:
     input:
-        unpack(tree_file),
+        unpack(find_label_tree),
         dataset=paths.DATASET,
     output:
         paths.PLAN,
@@ -35,11 +35,11 @@ rule plan_shards:
     benchmark:
         "logs/{dataset}/{run}/plan.tsv"
     params:
-        tree=lambda wildcards, input: options_of(tree_file(wildcards), input),
-        division=division_of_run,
+        tree=lambda wildcards, input: format_inputs(find_label_tree(wildcards), input),
+        division=format_division,
         revision=STEPS["plan"].revision,
     resources:
-        mem_mb=megabytes(0.5, base=400),
+        mem_mb=make_memory_request(0.5, base=400),
     conda:
         ENVIRONMENT
     shell:
@@ -48,7 +48,7 @@ rule plan_shards:
 
 rule compute_root:
     input:
-        unpack(chosen_C),
+        unpack(find_chosen_C),
         dataset=paths.DATASET,
     output:
         paths.ROOT,
@@ -57,11 +57,11 @@ rule compute_root:
     benchmark:
         "logs/{dataset}/{run}/root.tsv"
     params:
-        chosen=lambda wildcards, input: options_of(chosen_C(wildcards), input),
-        options=settings_of("root"),
-        revision=revision_of_solving("root"),
+        chosen=lambda wildcards, input: format_inputs(find_chosen_C(wildcards), input),
+        options=make_settings_parameter("root"),
+        revision=make_solving_revision("root"),
     resources:
-        mem_mb=megabytes(2),
+        mem_mb=make_memory_request(2),
         kernels=1,
     conda:
         ENVIRONMENT
@@ -81,7 +81,7 @@ rule compute_means:
     params:
         revision=STEPS["means"].revision,
     resources:
-        mem_mb=megabytes(1),
+        mem_mb=make_memory_request(1),
         kernels=1,
     conda:
         ENVIRONMENT
@@ -101,7 +101,7 @@ rule compute_label_tree:
     params:
         revision=STEPS["label-tree"].revision,
     resources:
-        mem_mb=megabytes(0.5),
+        mem_mb=make_memory_request(0.5),
     conda:
         ENVIRONMENT
     shell:

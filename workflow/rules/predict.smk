@@ -1,7 +1,7 @@
 rule predict_labels:
     input:
-        unpack(reranker_file),
-        unpack(suggestions_of_run),
+        unpack(find_reranker),
+        unpack(find_suggestions),
         dataset=paths.DATASET,
         model=paths.MODEL,
     output:
@@ -11,14 +11,14 @@ rule predict_labels:
     benchmark:
         "logs/{dataset}/{run}/predict.tsv"
     params:
-        options=settings_of("predict"),
-        reranker=reranker_option,
-        suggestions=suggestion_options,
-        contents=contents_of(folders_of_suggestions),
+        options=make_settings_parameter("predict"),
+        reranker=format_reranker,
+        suggestions=format_suggestions,
+        contents=make_contents_parameter(list_suggestion_folders),
         revision=STEPS["predict"].revision,
-    threads: threads_of_run
+    threads: count_threads
     resources:
-        mem_mb=megabytes(1.4),
+        mem_mb=make_memory_request(1.4),
     conda:
         ENVIRONMENT
     # others wait for it, and not for measurements that may begin at the same time

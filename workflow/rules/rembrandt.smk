@@ -16,15 +16,15 @@ rule embed_labels:
     benchmark:
         "logs/{dataset}/embed.{embedding}.tsv"
     params:
-        options=lambda wildcards: parameters(
+        options=lambda wildcards: format_parameters(
             "embed", wildcards.dataset, RUN_OF_EMBEDDING[wildcards.embedding]
         ),
         revision=STEPS["embed"].revision,
-    threads: lambda wildcards: train_of(RUN_OF_EMBEDDING[wildcards.embedding]).threads
+    threads: lambda wildcards: get_train_settings(RUN_OF_EMBEDDING[wildcards.embedding]).threads
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt
         * embedding_demand.embedding_memory_mb(
-            SETTINGS, RUN_OF_EMBEDDING[wildcards.embedding], shape_of(input), input.size_mb
+            SETTINGS, RUN_OF_EMBEDDING[wildcards.embedding], read_shape(input), input.size_mb
         ),
         # no parameter, since it changes no result
         softmax=lambda wildcards: embedding_files.softmax_option(SETTINGS, wildcards.embedding),
@@ -50,13 +50,13 @@ rule project_instances:
     benchmark:
         "logs/{dataset}/{run}/project.tsv"
     params:
-        options=settings_of("project"),
+        options=make_settings_parameter("project"),
         revision=STEPS["project"].revision,
-    threads: threads_of_run
+    threads: count_threads
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt
         * embedding_demand.projecting_memory_mb(
-            SETTINGS, wildcards.run, shape_of(input), input.size_mb
+            SETTINGS, wildcards.run, read_shape(input), input.size_mb
         ),
         kernels=1,
     conda:
@@ -81,13 +81,13 @@ rule tune_decoder:
     benchmark:
         "logs/{dataset}/{run}/tune-decoder.tsv"
     params:
-        options=settings_of("tune-decoder"),
+        options=make_settings_parameter("tune-decoder"),
         revision=STEPS["tune-decoder"].revision,
-    threads: threads_of_run
+    threads: count_threads
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt
         * embedding_demand.tuning_memory_mb(
-            SETTINGS, wildcards.run, shape_of(input), input.size_mb
+            SETTINGS, wildcards.run, read_shape(input), input.size_mb
         ),
         kernels=1,
     conda:
@@ -104,16 +104,16 @@ rule describe_embedding:
             SETTINGS, wildcards.dataset, wildcards.run
         ),
     output:
-        in_report(embedding_files.EMBEDDING_CURVE, "embedding", "label embedding"),
+        mark_for_report(embedding_files.EMBEDDING_CURVE, "embedding", "label embedding"),
     log:
         "logs/{dataset}/{run}/describe-embedding.log",
     benchmark:
         "logs/{dataset}/{run}/describe-embedding.tsv"
     params:
         revision=STEPS["describe-embedding"].revision,
-    threads: threads_of_run
+    threads: count_threads
     resources:
-        mem_mb=megabytes(6),
+        mem_mb=make_memory_request(6),
     conda:
         ENVIRONMENT
     shell:

@@ -40,11 +40,11 @@ rule write_report:
         folders=lambda wildcards, input: list(
             dict.fromkeys(str(Path(path).parent) for path in input.runs)
         ),
-        options=[*settings_of("report")({}), *inputs.make_sweep_options(SETTINGS)],
+        options=[*make_settings_parameter("report")({}), *inputs.make_sweep_options(SETTINGS)],
         choices=lambda wildcards, input: [f"--choice={path}" for path in input.get("choices", [])],
         version=__version__,
     resources:
-        mem_mb=megabytes(1, base=600, models=False),
+        mem_mb=make_memory_request(1, base=600, models=False),
     conda:
         ENVIRONMENT
     shell:

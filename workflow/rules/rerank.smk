@@ -16,7 +16,7 @@ rule hold_out_instances:
     params:
         revision=STEPS["hold-out"].revision,
     resources:
-        mem_mb=megabytes(2),
+        mem_mb=make_memory_request(2),
     conda:
         ENVIRONMENT
     wildcard_constraints:
@@ -28,21 +28,21 @@ rule hold_out_instances:
 
 rule choose_prune:
     input:
-        dataset=held_out_by(paths.DATASET),
-        shards=held_out_shards,
+        dataset=make_held_out_path(paths.DATASET),
+        shards=list_held_out_shards,
     output:
-        in_report(paths.CHOSEN_PRUNE, "pruning", "choice of the prune threshold"),
+        mark_for_report(paths.CHOSEN_PRUNE, "pruning", "choice of the prune threshold"),
     log:
         "logs/{dataset}/{run}/choose-prune.log",
     benchmark:
         "logs/{dataset}/{run}/choose-prune.tsv"
     params:
-        shards=shards_in_shell,
-        options=settings_of("choose-prune"),
+        shards=format_shards,
+        options=make_settings_parameter("choose-prune"),
         revision=STEPS["choose-prune"].revision,
-    threads: threads_of_run
+    threads: count_threads
     resources:
-        mem_mb=megabytes(2),
+        mem_mb=make_memory_request(2),
     conda:
         ENVIRONMENT
     shell:
@@ -52,12 +52,12 @@ rule choose_prune:
 
 rule fit_reranker:
     input:
-        unpack(suggestions_of_run),
+        unpack(find_suggestions),
         model=paths.MODEL,
         dataset=paths.DATASET,
-        held_out=held_out_by(paths.DATASET),
-        held_out_model=held_out_by(paths.MODEL),
-        predictions=held_out_by(paths.PREDICTIONS),
+        held_out=make_held_out_path(paths.DATASET),
+        held_out_model=make_held_out_path(paths.MODEL),
+        predictions=make_held_out_path(paths.PREDICTIONS),
     output:
         paths.RERANKER,
     log:
@@ -65,12 +65,12 @@ rule fit_reranker:
     benchmark:
         "logs/{dataset}/{run}/rerank.tsv"
     params:
-        suggestions=suggestion_options,
-        contents=contents_of(folders_of_suggestions),
+        suggestions=format_suggestions,
+        contents=make_contents_parameter(list_suggestion_folders),
         revision=STEPS["rerank"].revision,
-    threads: threads_of_run
+    threads: count_threads
     resources:
-        mem_mb=reranking_megabytes,
+        mem_mb=request_reranking_memory,
     conda:
         ENVIRONMENT
     # as predict_labels
@@ -86,7 +86,7 @@ rule measure_reliability:
         predictions=paths.PREDICTIONS,
         reranker=paths.RERANKER,
     output:
-        in_report(paths.RELIABILITY, "reliability", "probabilities of the second stage"),
+        mark_for_report(paths.RELIABILITY, "reliability", "probabilities of the second stage"),
     log:
         "logs/{dataset}/{run}/reliability.log",
     benchmark:
@@ -94,7 +94,7 @@ rule measure_reliability:
     params:
         revision=STEPS["reliability"].revision,
     resources:
-        mem_mb=megabytes(2, base=400),
+        mem_mb=make_memory_request(2, base=400),
     conda:
         ENVIRONMENT
     shell:
@@ -105,19 +105,19 @@ rule measure_reliability:
 rule list_doubts:
     input:
         dataset=paths.DATASET,
-        held_out=held_out_by(paths.DATASET),
-        model=held_out_by(paths.MODEL),
+        held_out=make_held_out_path(paths.DATASET),
+        model=make_held_out_path(paths.MODEL),
     output:
-        in_report(paths.DOUBTS, "doubts", "training labels to check"),
+        mark_for_report(paths.DOUBTS, "doubts", "training labels to check"),
     log:
         "logs/{dataset}/{run}/doubts.log",
     benchmark:
         "logs/{dataset}/{run}/doubts.tsv"
     params:
         revision=STEPS["doubts"].revision,
-    threads: threads_of_run
+    threads: count_threads
     resources:
-        mem_mb=megabytes(3),
+        mem_mb=make_memory_request(3),
     conda:
         ENVIRONMENT
     shell:

@@ -6,59 +6,61 @@ MODEL, DATASET, PREDICTIONS = (
 )
 
 
-def megabytes(factor, base=demand.PROGRAM_MEGABYTES, models=True):
-    """Memory of a job: a base for the program and a scheduler's own processes, plus a multiple of its inputs.
+def make_memory_request(factor, base=demand.PROGRAM_MEGABYTES, models=True):
+    """Return a resource of a rule: memory for the program, and a multiple of the size of its inputs.
 
     Models are left out where a job only passes over them.
     """
 
     def request(wildcards, input, attempt):
-        size = (
-            input.size_mb if models else megabytes_of(input, lambda path: Path(path).name != MODEL)
-        )
+        size = input.size_mb
+        if not models:
+            size = sum_megabytes(input, lambda path: Path(path).name != MODEL)
         return attempt * int(base + factor * size)
 
     return request
 
 
-def megabytes_of(input, condition):
-    """Size of the input files that satisfy a condition."""
+def sum_megabytes(input, condition):
+    """Sum the sizes of the input files that satisfy a condition."""
     return sum(size for path, size in zip(input, input.size_files_mb) if condition(path))
 
 
-def reading_megabytes(wildcards, input, attempt):
+def request_reading_memory(wildcards, input, attempt):
     return attempt * demand.reading_memory_mb(input, input.size_mb)
 
 
-def choosing_megabytes(wildcards, input, attempt):
+def request_choosing_memory(wildcards, input, attempt):
     return attempt * demand.choosing_memory_mb(input, input.size_mb)
 
 
-def request_of_shard(wildcards, input):
-    """Memory and minutes of a shard, as its method knows them from an estimate or from sizes."""
-    files = {
-        name: fetched(input[name]) for name in ("estimate", "plan", "sizes") if name in input.keys()
-    }
-    division = number_of_shards(wildcards.dataset, wildcards.run)
-    shard, threads = int(wildcards.shard), threads_of_run(wildcards)
-    return method_of(wildcards.run).request(
+def request_shard_resources(wildcards, input):
+    """Return memory and minutes of a shard, as its method knows them from an estimate or from sizes."""
+    files = {}
+    for name in ("estimate", "plan", "sizes"):
+        if name in input.keys():
+            files[name] = fetch_if_stored(input[name])
+    division = count_shards(wildcards.dataset, wildcards.run)
+    shard = int(wildcards.shard)
+    threads = count_threads(wildcards)
+    return get_method(wildcards.run).request(
         SETTINGS, wildcards.run, shard, division, threads, files
     )
 
 
-def shape_of(input):
-    """Sizes of a job's dataset."""
-    return demand.read_dataset_shape(fetched(input.sizes))
+def read_shape(input):
+    """Read the sizes of a job's dataset."""
+    return demand.read_dataset_shape(fetch_if_stored(input.sizes))
 
 
-def merging_megabytes(wildcards, input, attempt):
-    shards = megabytes_of(input, set(input.shards).__contains__)
-    labels = shape_of(input).labels
-    return attempt * method_of(wildcards.run).merging_megabytes(labels, input.size_mb, shards)
+def request_merging_memory(wildcards, input, attempt):
+    shards = sum_megabytes(input, set(input.shards).__contains__)
+    labels = read_shape(input).labels
+    return attempt * get_method(wildcards.run).merging_megabytes(labels, input.size_mb, shards)
 
 
-def reranking_megabytes(wildcards, input, attempt):
-    datasets = megabytes_of(input, lambda path: Path(path).name == DATASET)
-    predictions = megabytes_of(input, lambda path: Path(path).name == PREDICTIONS)
-    suggestions = megabytes_of(input, set(input.get("suggestions", [])).__contains__)
+def request_reranking_memory(wildcards, input, attempt):
+    datasets = sum_megabytes(input, lambda path: Path(path).name == DATASET)
+    predictions = sum_megabytes(input, lambda path: Path(path).name == PREDICTIONS)
+    suggestions = sum_megabytes(input, set(input.get("suggestions", [])).__contains__)
     return attempt * demand.reranking_memory_mb(datasets, predictions, suggestions)

@@ -7,7 +7,7 @@
 # After a driver that was killed while its estimate was made it runs again, too: merging follows it, and asks for all shards.
 rule estimate_training:
     input:
-        unpack(chosen_C),
+        unpack(find_chosen_C),
         dataset=paths.DATASET,
     output:
         paths.ESTIMATE,
@@ -16,13 +16,13 @@ rule estimate_training:
     benchmark:
         "logs/{dataset}/estimate.{problem}.tsv"
     params:
-        method=lambda wildcards: method_of(run_by(wildcards)).name,
-        chosen=lambda wildcards, input: options_of(chosen_C(wildcards), input),
-        options=lambda wildcards: method_of(run_by(wildcards)).estimate_options(
-            SETTINGS, wildcards.dataset, run_by(wildcards)
+        method=lambda wildcards: get_method(find_run(wildcards)).name,
+        chosen=lambda wildcards, input: format_inputs(find_chosen_C(wildcards), input),
+        options=lambda wildcards: get_method(find_run(wildcards)).estimate_options(
+            SETTINGS, wildcards.dataset, find_run(wildcards)
         ),
     resources:
-        mem_mb=megabytes(3, base=800),
+        mem_mb=make_memory_request(3, base=800),
         kernels=1,
     conda:
         ENVIRONMENT
@@ -33,7 +33,7 @@ rule estimate_training:
 
 rule train_shard:
     input:
-        unpack(shard_files),
+        unpack(list_shard_files),
     output:
         paths.SHARD,
     log:
@@ -41,19 +41,20 @@ rule train_shard:
     benchmark:
         "logs/{dataset}/{run}/train-shard.{shard}.tsv"
     params:
-        method=lambda wildcards: method_of(wildcards.run).name,
-        files=shard_options,
+        method=lambda wildcards: get_method(wildcards.run).name,
+        files=format_shard_files,
         # unless a plan divides them
         division=lambda wildcards: (
-            [] if method_of(wildcards.run).divided_by_plan else division_of_run(wildcards)
+            [] if get_method(wildcards.run).divided_by_plan else format_division(wildcards)
         ),
-        options=settings_of("train-shard"),
-        revision=revision_of_training,
-    threads: threads_of_run
+        options=make_settings_parameter("train-shard"),
+        revision=find_training_revision,
+    threads: count_threads
     resources:
-        mem_mb=lambda wildcards, input, attempt: attempt * request_of_shard(wildcards, input).mem_mb,
+        mem_mb=lambda wildcards, input, attempt: attempt
+        * request_shard_resources(wildcards, input).mem_mb,
         runtime=lambda wildcards, input, attempt: attempt
-        * request_of_shard(wildcards, input).runtime,
+        * request_shard_resources(wildcards, input).runtime,
         kernels=1,
     conda:
         ENVIRONMENT
@@ -64,10 +65,10 @@ rule train_shard:
 
 rule merge_shards:
     input:
-        unpack(merged_files),
+        unpack(list_merge_files),
         dataset=paths.DATASET,
         sizes=paths.SIZES,
-        shards=shards_of_run,
+        shards=list_run_shards,
     output:
         model=paths.MODEL,
         statistics=paths.TRAINING,
@@ -76,13 +77,13 @@ rule merge_shards:
     benchmark:
         "logs/{dataset}/{run}/merge.tsv"
     params:
-        method=lambda wildcards: method_of(wildcards.run).name,
-        shards=shards_in_shell,
-        files=merging_options,
-        options=settings_of("merge"),
-        revision=lambda wildcards: method_of(wildcards.run).revisions["merge"],
+        method=lambda wildcards: get_method(wildcards.run).name,
+        shards=format_shards,
+        files=format_merge_files,
+        options=make_settings_parameter("merge"),
+        revision=lambda wildcards: get_method(wildcards.run).revisions["merge"],
     resources:
-        mem_mb=merging_megabytes,
+        mem_mb=request_merging_memory,
     conda:
         ENVIRONMENT
     shell:

@@ -11,7 +11,7 @@ rule warm_up:
     benchmark:
         "logs/warm-up.tsv"
     params:
-        options=warm_up_options(),
+        options=choose_warm_up_options(),
         code=kernel_fingerprint(),
     resources:
         mem_mb=900,
