@@ -224,7 +224,7 @@ def test_a_label_that_is_no_candidate_says_so(case, monkeypatch) -> None:
             others.append(name)
     assert len(others) in (3, 4)
     said = ovaflow("explain", case.path, "--text", TEXT, f"--label={others[0]}")
-    sentence = "no candidate: neither among the 50 highest scores nor a label of similar texts"
+    sentence = "not a candidate: neither among the 50 highest scores nor a label of similar texts"
     assert sentence in " ".join(said.split())
 
 

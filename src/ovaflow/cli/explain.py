@@ -220,8 +220,8 @@ def _format_probability(probability: float | None) -> str:
     """Format the probability of a label, which only candidates have."""
     if probability is None:
         return (
-            f"not a candidate: neither among the {N_CANDIDATES} highest scores nor a label of similar"
-            " texts"
+            f"not a candidate: neither among the {N_CANDIDATES} highest scores nor a label of"
+            " similar texts"
         )
     return f"probability {100 * probability:.0f} %"
 
