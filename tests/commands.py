@@ -3,24 +3,51 @@
 import contextlib
 import io
 import json
+import shlex
+from collections.abc import Iterable
 
 from ovaflow.cli import main
+
+
+def split_words(words) -> list[str]:
+    """Split a command line into its words.
+
+    Parameters
+    ----------
+    words : sequence
+        Words, paths, and lists of these; or a single text, which is split as a shell does it.
+    """
+    if len(words) == 1 and isinstance(words[0], str):
+        return shlex.split(words[0])
+    return _flatten(words)
+
+
+def _flatten(words) -> list[str]:
+    flat = []
+    for each in words:
+        if isinstance(each, Iterable) and not isinstance(each, str):
+            flat += _flatten(each)
+        else:
+            flat.append(str(each))
+    return flat
 
 
 def ovaflow(*words, status=0) -> str:
     """Run a command that ends with a status; return standard output, or standard error if that
     status is not 0.
+
+    The words are those of :func:`split_words`.
     """
     output = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
     redirect = contextlib.redirect_stderr if status else contextlib.redirect_stdout
     with redirect(output):
-        assert main([str(word) for word in words]) == status
+        assert main(split_words(words)) == status
     return output.buffer.getvalue().decode()
 
 
 def predict_answers(*words) -> list[dict]:
     """Run ``ovaflow predict``; return its answer to each text."""
-    return [json.loads(line) for line in ovaflow("predict", *words).splitlines()]
+    return [json.loads(line) for line in ovaflow("predict", words).splitlines()]
 
 
 def read_answers(path) -> list[dict]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 import h5py
-from commands import ovaflow
+from commands import ovaflow, split_words
 from records import read_records, write_records
 from tiny_table import write_table
 
@@ -109,7 +109,7 @@ def run_command(*words) -> CommandResult:
     out = io.TextIOWrapper(io.BytesIO(), "utf-8")
     errors = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
-        status = main([str(word) for word in words])
+        status = main(split_words(words))
     return CommandResult(status, errors.getvalue())
 
 
@@ -194,9 +194,9 @@ def make_finished_run(path, rows, seed) -> None:
     folder.path.mkdir()
     write_table_with_pairs(folder.path / "records.csv", rows)
     prepare = f"prepare --format=csv --train={folder.path}/records.csv --label-separator=|".split()
-    ovaflow(*prepare, f"--seed={seed}", f"--output={folder['dataset']}")
+    ovaflow(prepare, f"--seed={seed}", f"--output={folder['dataset']}")
     for step in STEPS:
-        ovaflow(*folder.words(step))
+        ovaflow(folder.words(step))
 
 
 def make_run_with_every_method(make_once) -> RunFolder:

@@ -13,6 +13,7 @@ from typing import Self
 
 import psutil
 import snakemake.cli
+from commands import split_words
 from tiny_table import write_config
 
 import ovaflow
@@ -34,7 +35,7 @@ class PipelineFolder:
 
     def options(self, *arguments) -> list[str]:
         """Options of Snakemake."""
-        return ["--snakefile", str(self.snakefile), "--cores", "2", *arguments]
+        return ["--snakefile", str(self.snakefile), "--cores", "2", *split_words(arguments)]
 
     def command(self, *arguments) -> list[str]:
         """Command line of Snakemake, called without activating the virtual environment."""
@@ -85,7 +86,7 @@ class PipelineFolder:
 
     def ovaflow(self, *arguments, status=0) -> str:
         """Run a command of ovaflow in a process of its own, and return its output."""
-        return self.run([*OVAFLOW_COMMAND, *arguments], status)
+        return self.run([*OVAFLOW_COMMAND, *split_words(arguments)], status)
 
     def dry_run(self, *arguments, configfile="my.yaml") -> str:
         """Return the output of a dry run of Snakemake.
@@ -101,7 +102,7 @@ class PipelineFolder:
 
     def jobs(self, *arguments) -> dict[str | None, dict[str, int]]:
         """Count the jobs of a dry run by run and rule; jobs of datasets are those of None."""
-        return parse_jobs(self.dry_run(*arguments))
+        return parse_jobs(self.dry_run(arguments))
 
     def processes(self) -> list[psutil.Process]:
         """List the living processes whose current folder is this one."""

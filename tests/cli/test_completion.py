@@ -11,7 +11,7 @@ from ovaflow.registry import all_steps
 
 @pytest.mark.parametrize(("shell", "word"), [("bash", "1"), ("zsh", "1"), ("fish", "warm")])
 def test_a_person_presses_tab(shell, word):
-    def said(instruction):
+    def run_completion(instruction):
         asked = {
             "COMP_WORDS": "ovaflow warm",
             "COMP_CWORD": word,
@@ -22,8 +22,8 @@ def test_a_person_presses_tab(shell, word):
             command, env=os.environ | asked, capture_output=True, text=True, check=True
         ).stdout
 
-    assert f"_OVAFLOW_COMPLETE={shell}_complete" in said("source")
-    assert "warm-up" in said("complete")
+    assert f"_OVAFLOW_COMPLETE={shell}_complete" in run_completion("source")
+    assert "warm-up" in run_completion("complete")
 
 
 def test_names_of_commands_are_completed_without_loading_them() -> None:

@@ -44,14 +44,14 @@ def explain(model, monkeypatch):
     """Explains by a model: what was written, read where it is JSON, or the error."""
     monkeypatch.setenv("COLUMNS", "90")
 
-    def explained(*arguments, model=f"--model={model}", status=0):
-        written = ovaflow("explain", *filter(None, [model]), *arguments, status=status)
+    def run_explain(*arguments, model=f"--model={model}", status=0):
+        written = ovaflow("explain", filter(None, [model]), arguments, status=status)
         return json.loads(written) if "--json" in arguments else written
 
-    return explained
+    return run_explain
 
 
-def spans(text, label):
+def find_spans(text, label):
     return {
         each["feature"]: [text[start:end] for start, end in each["spans"]]
         for each in label["up"] + label["down"]
@@ -65,12 +65,14 @@ def test_words_of_a_text_add_up_to_the_score(model, explain) -> None:
     predictor = Predictor.open(model)
     theirs = predictor.scores(predictor.from_texts([text]), [1, 0])[0]
     for ours, score in zip(answer["labels"], theirs, strict=True):
-        parts = [word["contribution"] for side in ("up", "down") for word in ours[side]]
+        parts = [word["contribution"] for word in [*ours["up"], *ours["down"]]]
         assert math.fsum([*parts, ours["bias"], ours["others"]]) == pytest.approx(score, abs=1e-6)
     ours = answer["labels"][0]
     assert (ours["name"], ours["id"]) == ("Kaffee & Tee", 1)
     assert "probability" not in ours
-    assert spans(text, ours).items() >= {"café": ["CAFE\u0301"], "strasse": ["STRASSE"]}.items()
+    assert (
+        find_spans(text, ours).items() >= {"café": ["CAFE\u0301"], "strasse": ["STRASSE"]}.items()
+    )
 
 
 def test_on_a_terminal(explain) -> None:
@@ -143,7 +145,7 @@ def test_html_is_read_without_tags_and_explained_in_its_places(tmp_path, prepare
     )
     np.testing.assert_array_equal(ours, theirs)
     (label,) = explain("--text", text, "--label=Coffee", "--json", model=str(model.path))["labels"]
-    assert spans(text, label) == {"roasted": ["Roast<i>ed"], "coffee": ["coff&#101;e"]}
+    assert find_spans(text, label) == {"roasted": ["Roast<i>ed"], "coffee": ["coff&#101;e"]}
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_errors_are_one_line_and_a_status(monkeypatch, capsys, error, status, sa
     ],
 )
 def test_wrong_usage_has_status_2(arguments) -> None:
-    written = ovaflow(*arguments.split(), status=2)
+    written = ovaflow(arguments, status=2)
     assert written.startswith("ovaflow: error: ")
     assert written.count("\n") == 1
     assert written.endswith(" --help\n")

@@ -27,12 +27,11 @@ def in_one_line(value):
     return text.removesuffix("\n").removesuffix("\n...")
 
 
-OF_METHODS = [
-    (step, name)
-    for name in method_names()
-    for step in ("train-shard", "merge", "estimate")
-    if find_method(name).reads(step)
-]
+OF_METHODS = []
+for method_name in method_names():
+    for step_name in ("train-shard", "merge", "estimate"):
+        if find_method(method_name).reads(step_name):
+            OF_METHODS.append((step_name, method_name))
 
 
 @pytest.mark.parametrize(

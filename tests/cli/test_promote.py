@@ -45,22 +45,22 @@ def models(tmp_path):
 
 @pytest.fixture
 def promote(folder, models):
-    """Promotes a model of that name; its last line."""
+    """Return a function that promotes a model and returns the last line."""
 
-    def promoted(name, *options, on="checked.csv", status=0):
+    def run_promote(name, *options, on="checked.csv", status=0):
         files = folder / name, f"--over={models}/current", f"--on={folder / on}"
-        return ovaflow("promote", *files, *options, status=status).splitlines()[-1]
+        return ovaflow("promote", files, options, status=status).splitlines()[-1]
 
-    return promoted
+    return run_promote
 
 
-def used(models):
+def read_link(models):
     return os.readlink(models / "current")
 
 
 def test_a_better_model_takes_the_place_of_a_worse_one(promote, folder, models) -> None:
     assert "models/current -> 2" in promote("bad.h5")
-    before = used(models)
+    before = read_link(models)
     (folder / "metrics.json").write_text("of another model")
     line = promote("good.h5")
     assert not (models / "current" / "metrics.json").exists()
@@ -68,25 +68,25 @@ def test_a_better_model_takes_the_place_of_a_worse_one(promote, folder, models) 
     assert " records better, " in line
     model = folder / "good.h5"
     checksum = Predictor.open(model).model.checksum
-    assert used(models).endswith(f"-{checksum[:8]}")
+    assert read_link(models).endswith(f"-{checksum[:8]}")
     assert (models / "current" / "model.h5").read_bytes() == model.read_bytes()
-    assert sorted(os.listdir(models)) == sorted([before, used(models), "current"])
+    assert sorted(os.listdir(models)) == sorted([before, read_link(models), "current"])
     assert "is already in use" in promote("good.h5")
     assert len(os.listdir(models)) == 3
 
 
 def test_a_worse_model_is_refused(promote, models) -> None:
     promote("good.h5")
-    before = used(models)
+    before = read_link(models)
     entries = os.listdir(models)
     line = promote("bad.h5", status=1)
     assert "bad.h5: P@1 " in line
     assert line.endswith(f"more than 2 points less; {models}/current stays as it is")
     # within the tolerance, but not by chance
     assert "less, and not by chance" in promote("bad.h5", "--tolerance=1", status=1)
-    assert (used(models), os.listdir(models)) == (before, entries)
+    assert (read_link(models), os.listdir(models)) == (before, entries)
     promote("fair.h5", "--tolerance=0.1", "--metric=P@5")
-    assert used(models) != before
+    assert read_link(models) != before
 
 
 @pytest.mark.parametrize(
@@ -147,26 +147,26 @@ def test_a_killed_promotion_leaves_the_old_model(
     promote, folder, models, monkeypatch, call
 ) -> None:
     promote("fair.h5")
-    before = used(models)
+    before = read_link(models)
     entries = sorted(os.listdir(models))
 
-    def killed(*_arguments):
+    def kill(*_arguments):
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"ovaflow.prediction.promotion.{call}", killed)
+        patch.setattr(f"ovaflow.prediction.promotion.{call}", kill)
         patch.setattr(promotion, "_remove", lambda partial: None)
         with pytest.raises(Killed):
             promotion.promote(Predictor.open(folder / "good.h5").model, models / "current")
-    assert used(models) == before
+    assert read_link(models) == before
     assert Predictor.open(models / "current" / "model.h5").n_labels == 10
     assert sorted(os.listdir(models)) != entries
     promote("bad.h5", status=1)
     assert sorted(os.listdir(models)) == entries
 
 
-FAIR = "fair.h5", "--tolerance=0.1", "--metric=P@5"
-"""Which takes the place of good.h5."""
+FAIR = ("fair.h5", "--tolerance=0.1", "--metric=P@5")
+"""Model and options with which it replaces good.h5."""
 
 
 def test_two_at_once_on_an_empty_place(folder, models) -> None:
@@ -180,14 +180,14 @@ def test_two_at_once_on_an_empty_place(folder, models) -> None:
     assert [each.returncode for each in started] == [0, 0]
     first, second = sorted(written, key=lambda text: " after " in text)
     assert " after " in second.replace(first, "")
-    assert f"-> {used(models)}: P@5 " in second
+    assert f"-> {read_link(models)}: P@5 " in second
     assert len(os.listdir(models)) == 3
 
 
 def test_one_at_a_time_where_the_folder_comes_and_goes(models) -> None:
     inside = []
 
-    def refused(number) -> None:
+    def try_lock(number) -> None:
         with promotion.promotion_lock(models / "current"):
             inside.append(number)
             time.sleep(0.001)
@@ -195,7 +195,7 @@ def test_one_at_a_time_where_the_folder_comes_and_goes(models) -> None:
             assert (inside.pop(), inside) == (number, [])
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(refused, range(200)))
+        list(pool.map(try_lock, range(200)))
     assert not models.exists()
 
 
@@ -204,15 +204,15 @@ def earlier(folder, models):
     """Make the folder of an earlier promotion of good.h5, named after its day."""
     checksum = Predictor.open(folder / "good.h5").model.checksum[:8]
 
-    def made(day, *others, checksum=checksum, model="good.h5"):
-        made = models / f"2026-01-{day:02}-030000-{checksum}"
-        made.mkdir(parents=True)
-        shutil.copy(folder / model, made / "model.h5")
+    def make_folder(day, *others, checksum=checksum, model="good.h5"):
+        promoted = models / f"2026-01-{day:02}-030000-{checksum}"
+        promoted.mkdir(parents=True)
+        shutil.copy(folder / model, promoted / "model.h5")
         for name in others:
-            (made / name).touch()
-        return made
+            (promoted / name).touch()
+        return promoted
 
-    return made
+    return make_folder
 
 
 def test_older_ones_go(promote, models, earlier) -> None:
@@ -226,7 +226,7 @@ def test_older_ones_go(promote, models, earlier) -> None:
     promote("bad.h5", "--keep=2", status=1)
     assert os.listdir(models) == before
     promote(*FAIR, "--keep=3")
-    assert sorted(os.listdir(models)) == [third.name, fourth.name, used(models), "current"]
+    assert sorted(os.listdir(models)) == [third.name, fourth.name, read_link(models), "current"]
 
 
 def test_what_somebody_uses_or_no_promotion_made_stays(promote, models, earlier, tmp_path) -> None:
@@ -244,7 +244,7 @@ def test_what_somebody_uses_or_no_promotion_made_stays(promote, models, earlier,
     newer = earlier(10)
     before = set(os.listdir(models))
     assert promote(*FAIR, "--keep=2") == f"removed {newer}"
-    assert set(os.listdir(models)) == before - {newer.name} | {used(models)}
+    assert set(os.listdir(models)) == before - {newer.name} | {read_link(models)}
 
 
 def test_one_that_cannot_be_removed_is_named(promote, models, earlier, monkeypatch, capsys) -> None:

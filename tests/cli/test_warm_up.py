@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from itertools import product
 
 import pytest
 from tiny_table import write_named_table
@@ -13,7 +14,7 @@ from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.jit import cache_directory
 
-PROBLEMS = [f"--problem={loss}/{kind}" for loss in LOSSES for kind in REGULARIZATIONS]
+PROBLEMS = [f"--problem={loss}/{kind}" for loss, kind in product(LOSSES, REGULARIZATIONS)]
 OTHERS = [pytest.param(problem, marks=pytest.mark.long) for problem in PROBLEMS[1:]]
 
 PROGRAM = """

@@ -52,7 +52,7 @@ OF_NAMES = {
 """Classes of the artifacts of a finished run."""
 
 
-def opened(finished, name):
+def open_named_artifact(finished, name):
     path = finished[name]
     kind = OF_NAMES[name]
     if kind is Reranker:
@@ -77,7 +77,9 @@ def test_every_kind_is_here() -> None:
 @pytest.mark.parametrize("name", OF_NAMES)
 def test_there_and_back(finished, name, tmp_path) -> None:
     # beside the others, since a second stage names models by their way from it
-    opened(finished, name).write(again := finished.path / "msi" / f"{tmp_path.name}.h5")
+    open_named_artifact(finished, name).write(
+        again := finished.path / "msi" / f"{tmp_path.name}.h5"
+    )
     try:
         assert again.read_bytes() == finished[name].read_bytes()
     finally:
@@ -86,7 +88,7 @@ def test_there_and_back(finished, name, tmp_path) -> None:
 
 @pytest.mark.parametrize("name", OF_NAMES)
 def test_what_was_made_from_something_else_is_refused(finished, name) -> None:
-    artifact = opened(finished, name)
+    artifact = open_named_artifact(finished, name)
     assert artifact.made_from
     for kind in artifact.made_from:
         other = SimpleNamespace(checksum="another", path="other.h5")

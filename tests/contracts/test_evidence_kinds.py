@@ -58,7 +58,7 @@ def folder(finished, with_letters, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fitting, "choose_evidence", lambda *texts: [LettersOfName.name])
         for step in (RERANK, PREDICT, RELIABILITY):
-            ovaflow(*copy.words(step))
+            ovaflow(copy.words(step))
     return copy
 
 

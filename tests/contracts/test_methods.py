@@ -40,7 +40,7 @@ def registered():
 SMALL = {"rembrandt": {"embed": "--rank=4", "tune": "--C=1"}, "fastxml": {"train": "--trees=6"}}
 
 
-def small(method, dataset, here, n):
+def make_small_training(method, dataset, here, n):
     return CommandTraining(method, dataset, here, n, **SMALL.get(method, {}))
 
 
@@ -52,13 +52,15 @@ def method(request):
 @pytest.fixture(scope="module")
 def whole(method, finished, tmp_path_factory):
     """A model of one shard."""
-    return small(method, finished["dataset"], tmp_path_factory.mktemp("whole"), 1).train()
+    return make_small_training(
+        method, finished["dataset"], tmp_path_factory.mktemp("whole"), 1
+    ).train()
 
 
 def test_the_model_has_the_same_bytes_for_any_shards_and_threads(
     method, whole, finished, tmp_path
 ) -> None:
-    trained = small(method, finished["dataset"], tmp_path, 3)
+    trained = make_small_training(method, finished["dataset"], tmp_path, 3)
     for number in range(3):
         trained.shard(number, "--threads=2")
     assert trained.merge().read_bytes() == whole.read_bytes()
@@ -76,7 +78,7 @@ class Killed(Exception):
 def test_a_job_that_was_killed_continues_to_the_same_bytes(
     method, whole, finished, tmp_path, monkeypatch, capfd
 ) -> None:
-    trained = small(method, finished["dataset"], tmp_path, 1)
+    trained = make_small_training(method, finished["dataset"], tmp_path, 1)
     keep = Parts.keep
     kept = []
 
@@ -104,7 +106,7 @@ OTHERWISE = {"one-vs-all": "--C=3", "fastxml": "--seed=1", NEW: "--smallest=0.5"
 
 
 def test_shards_that_are_no_whole_model_are_refused(method, finished, tmp_path, capfd) -> None:
-    trained = small(method, finished["dataset"], tmp_path, 2)
+    trained = make_small_training(method, finished["dataset"], tmp_path, 2)
     mixtures = {"one": [0], "twice": [0, 1, 1]}
     for number in range(2):
         trained.shard(number)
@@ -122,7 +124,7 @@ def test_shards_that_are_no_whole_model_are_refused(method, finished, tmp_path, 
 def test_a_shard_that_is_gone_comes_back_without_training(
     method, finished, tmp_path, capfd
 ) -> None:
-    trained = small(method, finished["dataset"], tmp_path, 2)
+    trained = make_small_training(method, finished["dataset"], tmp_path, 2)
     trained.shard(1)
     content = (tmp_path / "1.h5").read_bytes()
     (tmp_path / "1.h5").unlink()

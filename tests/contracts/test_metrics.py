@@ -65,7 +65,7 @@ def folder(finished, tmp_path_factory):
         "evaluate {predictions} --dataset={dataset} --model={model} "
         "--training={training} --output={metrics}"
     )
-    ovaflow(*folder.words(evaluate))
+    ovaflow(folder.words(evaluate))
     yield folder
     METRICS.remove(NEW)
 
@@ -74,7 +74,7 @@ def test_it_is_measured_with_its_interval(folder) -> None:
     metrics = json.loads(folder["metrics"].read_text())
     low, high = metrics["intervals"]["true-candidates"]
     assert 1 < low <= metrics["true-candidates"] <= high
-    said = ovaflow(*folder.words("join-folds {metrics} {metrics} --model={model} --output={folds}"))
+    said = ovaflow(folder.words("join-folds {metrics} {metrics} --model={model} --output={folds}"))
     assert f"true-candidates {metrics['true-candidates']:.2f} ± 0" in said
     folds = json.loads(folder["folds"].read_text())["metrics"]
     assert folds["true-candidates"]["mean"] == pytest.approx(metrics["true-candidates"])

@@ -75,7 +75,7 @@ def test_the_same_features_and_ids(tmp_path, monkeypatch, name) -> None:
     files, options = FILES[name]
     write(files)
     given = "--format=csv", f"--train={name}", f"--test={name}", "--label-separator=|", *options
-    ovaflow("prepare", *given, "--output=d.h5", "--min-df=1", "--max-df=1.0")
+    ovaflow("prepare", given, "--output=d.h5", "--min-df=1", "--max-df=1.0")
     dataset = open_dataset("d.h5")
     assert_predict_reads_the_same(dataset, name, tmp_path)
     ovaflow("evaluate", name, "--model=model.h5", "--output=figures.json")

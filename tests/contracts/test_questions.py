@@ -86,7 +86,7 @@ def test_fields_in_python_are_those_of_the_question(predictor, asked) -> None:
 def test_the_command_line(model, asked, tmp_path) -> None:
     question, theirs = asked
     texts = [f"--text={text}" for text in TEXTS]
-    ovaflow("predict", model, *texts, *format_options(question), f"--output={tmp_path / 'a.jsonl'}")
+    ovaflow("predict", model, texts, format_options(question), f"--output={tmp_path / 'a.jsonl'}")
     ours = [parse_entry(entry) for entry in read_answers(tmp_path / "a.jsonl")]
     assert ours == theirs
 

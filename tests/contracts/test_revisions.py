@@ -165,7 +165,7 @@ def unsolved(finished, tmp_path_factory):
         if find_step(command) == "hold-out-fold" or (
             made & {*list_inputs(command)} and not is_solved(command)
         ):
-            ovaflow(*folder.words(command))
+            ovaflow(folder.words(command))
             made |= {*OUTPUT_OPTION.findall(command)}
     return folder
 

@@ -26,8 +26,8 @@ GIVEN_UP = "aborting the restart"
 
 
 @contextlib.contextmanager
-def people_asking(service):
-    """People who ask all the time, and are all answered."""
+def ask_all_the_time(service):
+    """Ask all the time, as people do; all are answered."""
     over = threading.Event()
 
     def ask() -> None:
@@ -44,8 +44,8 @@ def people_asking(service):
     assert [each.exception() for each in asking] == [None, None]
 
 
-def reloaded(service):
-    """The beginning of the checksum of the model that answers after a reload."""
+def reload(service):
+    """Reload the model; return the beginning of the checksum of the one that answers then."""
     ended = service.log.count(ENDED)
     while service.log.count(ENDED) == ended:
         given_up = service.log.count(GIVEN_UP)
@@ -59,12 +59,12 @@ def test_weeks(shell, tmp_path):
     models = tmp_path / "models"
     rows = read_records(ROOT / "docs" / "tutorial" / "records.csv")
 
-    def types(command, status=0):
+    def run(command, status=0):
         written = shell(command, tmp_path, status)
         print(f"$ {command.strip()}\n{written}")
         return written
 
-    def used():
+    def read_link():
         return os.readlink(models / "current")
 
     for block in GOOD:
@@ -75,8 +75,8 @@ def test_weeks(shell, tmp_path):
     write_records(tmp_path / "checked.csv", rows[300:])
     (tmp_path / "exports").mkdir()
     write_records(tmp_path / "exports" / "1.csv", rows[:60])
-    assert re.search(r"models/current -> \S+: P@1 \d+\.\d %\n", types("bash weekly.sh"))
-    first = used()
+    assert re.search(r"models/current -> \S+: P@1 \d+\.\d %\n", run("bash weekly.sh"))
+    first = read_link()
     corrections = tmp_path / "corrections.jsonl"
     known = set()
     for row in rows[:60]:
@@ -84,34 +84,34 @@ def test_weeks(shell, tmp_path):
     (tmp_path / "left-out.txt").touch()
     options = f"--corrections={corrections}", f"--exclude={tmp_path / 'left-out.txt'}"
     with running_service(tmp_path, models / "current" / "model.h5", *options) as service:
-        with people_asking(service):
+        with ask_all_the_time(service):
             for row in rows[60:80]:
                 labels = sorted(known.intersection(row["subjects"].split("; ")))
                 service.answer(
                     "/corrections", {"id": row["id"], "text": row["title"], "labels": labels}
                 )
             write_records(tmp_path / "records.csv", rows[:300])
-            assert re.search(r"P@1 \S+ % after \S+ %, \+\S+ points", types(RETRAIN))
+            assert re.search(r"P@1 \S+ % after \S+ %, \+\S+ points", run(RETRAIN))
             assert (tmp_path / "week.jsonl").read_text().count("\n") == 20
-            second = used()
+            second = read_link()
             both = f"--model=models/{first}/model.h5 --model=models/current/model.h5"
-            assert "P@1" in types(f"ovaflow evaluate checked.csv {both}")
+            assert "P@1" in run(f"ovaflow evaluate checked.csv {both}")
             assert first.endswith(service.answer("/health")["model"][:8])
-            assert second.endswith(reloaded(service))
+            assert second.endswith(reload(service))
             promote = "ovaflow promote {}/model.h5 --over models/current --on checked.csv --keep 2"
             complaint = (
                 r"P@1 \S+ % after \S+ %, -\S+ points .*: more than 2 points less; "
                 r"models/current stays"
             )
-            assert re.search(complaint, types(promote.format(f"models/{first}"), 1))
+            assert re.search(complaint, run(promote.format(f"models/{first}"), 1))
             assert sorted(os.listdir(models)) == [first, second, "current"]
-            types(f"bash back.sh {first}")
-            assert used() == first
-            assert first.endswith(reloaded(service))
-            assert types(promote.format("results/catalog/msi")).endswith(
+            run(f"bash back.sh {first}")
+            assert read_link() == first
+            assert first.endswith(reload(service))
+            assert run(promote.format("results/catalog/msi")).endswith(
                 f"\nremoved models/{second}\n"
             )
-            assert sorted(os.listdir(models)) == [first, used(), "current"]
-            assert used().endswith(reloaded(service))
+            assert sorted(os.listdir(models)) == [first, read_link(), "current"]
+            assert read_link().endswith(reload(service))
         told = service.answer("/metrics")
         assert [name for name in re.findall(r"ovaflow_\w+", ALERTS) if name not in told] == []

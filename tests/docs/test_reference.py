@@ -27,11 +27,11 @@ def test_links_lead_somewhere(page) -> None:
         assert place.exists(), f"{target} does not exist"
         assert place.is_relative_to(ROOT), f"{target} is outside of the repository"
         if anchor:
-            assert anchor in anchors(place), f"{target} has no {anchor}"
+            assert anchor in make_anchors(place), f"{target} has no {anchor}"
 
 
-def anchors(page):
-    """Anchors of a page's headings, as code hosts and MkDocs make them."""
+def make_anchors(page):
+    """Make the anchors of a page's headings as code hosts and MkDocs do."""
     text = re.sub(
         r"^(```|~~~).*?^\1", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
     )

@@ -13,7 +13,7 @@ from docs.pages import ROOT, read_blocks
 PAGE = ROOT / "docs" / "how-to" / "track-runs.md"
 
 
-def program(name) -> str:
+def find_program(name) -> str:
     path = os.environ.get(name)
     if not path:
         pytest.skip(f"{name} is not set: WHAT {PAGE.name} SAYS OF IT IS NOT TRIED")
@@ -32,7 +32,7 @@ def place(finished, tmp_path):
 
 def test_mlflow_has_the_figures(place, shell) -> None:
     store = {"MLFLOW_TRACKING_URI": "file:mlruns", "MLFLOW_ALLOW_FILE_STORE": "true"}
-    shell(f"{program('OVAFLOW_MLFLOW')} track.py", place.folder, **store)
+    shell(f"{find_program('OVAFLOW_MLFLOW')} track.py", place.folder, **store)
     (kept,) = place.folder.glob("mlruns/*/*/metrics")
     figures = {path.name: float(path.read_text().split()[1]) for path in kept.iterdir()}
     assert figures["P at 1"] == place.metrics("msi")["P@1"]
@@ -41,7 +41,7 @@ def test_mlflow_has_the_figures(place, shell) -> None:
 
 
 def test_dvc_compares_figures(place, shell) -> None:
-    tools = f"{Path(program('OVAFLOW_DVC')).parent}:{shell.environment['PATH']}"
+    tools = f"{Path(find_program('OVAFLOW_DVC')).parent}:{shell.environment['PATH']}"
     variables = {"PATH": tools}
     for who in ("AUTHOR", "COMMITTER"):
         variables[f"GIT_{who}_NAME"] = "someone@example.org"

@@ -96,16 +96,16 @@ def test_the_command_describes_a_training(tmp_path) -> None:
     path = tmp_path / "dataset.h5"
     output = tmp_path / "estimate.json"
     table = f"--train={tmp_path}/records.csv", "--label-separator=|"
-    ovaflow("prepare", "--format=csv", *table, f"--output={path}")
+    ovaflow("prepare", "--format=csv", table, f"--output={path}")
     options = "--labels=40", "--shards=2", "--prune=0.001", "--initialization=zero"
-    written = ovaflow("estimate", path, *options, f"--output={output}")
+    written = ovaflow("estimate", path, options, f"--output={output}")
     names = [line[:12].rstrip() for line in written.splitlines()]
     assert names == ["sample", "core time", "wall time", "memory", "model"]
     assert "of 10 labels with positives" in written
     assert re.search(r"core time +\S+ s ± \d+ %\n", written)
     assert "2 jobs of one thread" in written
     assert json.loads(output.read_text())["core_seconds"] > 0
-    written = ovaflow("estimate", path, *options)
+    written = ovaflow("estimate", path, options)
     assert "suggestion  shards: 1, threads: 1; " in written
     assert re.search(r"with rerank +\S.* of core time, the default for texts\n", written)
     figures = json.loads(

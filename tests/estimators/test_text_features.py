@@ -41,7 +41,7 @@ def write_texts(folder, part, texts, labels=None) -> str:
 
 def prepare(folder, *options) -> Dataset:
     """Prepare a dataset of files of texts."""
-    ovaflow("prepare", "--format=text-tsv", *options, f"--output={folder}/dataset.h5")
+    ovaflow("prepare", "--format=text-tsv", options, f"--output={folder}/dataset.h5")
     return open_dataset(folder / "dataset.h5")
 
 
@@ -100,7 +100,7 @@ def test_auto_chooses_the_blocks_that_the_command_chooses(tmp_path) -> None:
     texts = [f"{pair} {' '.join(f'w{word}' for word in draw.integers(0, 40, 4))}" for pair in pairs]
     labels = [[pair.split()[0], "wind" if "south" in pair else "air"] for pair in pairs]
     files = write_texts(tmp_path, "train", texts, labels), f"--output={tmp_path}/chosen.json"
-    ovaflow("choose-features", "--format=text-tsv", *files, "--no-label-names")
+    ovaflow("choose-features", "--format=text-tsv", files, "--no-label-names")
     theirs = json.loads((tmp_path / "chosen.json").read_text())["chosen"].split("+")
     assert "pairs" in theirs
     model = make_pipeline(TextFeatures(features="auto"), OneVsAllClassifier()).fit(texts, labels)

@@ -29,7 +29,7 @@ def test_a_saved_pipeline_reads_texts(pipeline, tmp_path) -> None:
     classifier.save(tmp_path / "model.h5", text_features=features)
     theirs, scores = classifier.predict_topk(features.transform(NEW), k=2)
     texts = [f"--text={text}" for text in NEW]
-    ours = predict_answers(tmp_path / "model.h5", *texts, "--top-k=2", "--output-format=jsonl")
+    ours = predict_answers(tmp_path / "model.h5", texts, "--top-k=2", "--output-format=jsonl")
     assert list_label_values(ours, "name") == theirs.tolist()
     our_scores = np.concatenate(list_label_values(ours, "score"))
     assert our_scores == pytest.approx(scores.ravel())

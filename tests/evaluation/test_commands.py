@@ -48,7 +48,7 @@ def test_metrics_are_those_of_the_files(finished, files, tmp_path) -> None:
     assert written.items() >= theirs.items()
     options = [f"--{name}={finished[name]}" for name in ("dataset", "model", "training")]
     outputs = [f"--{name}={tmp_path / name}" for name in ("output", "analysis")]
-    said = ovaflow("evaluate", finished["predictions"], *options, *outputs, "--metrics=annif")
+    said = ovaflow("evaluate", finished["predictions"], options, outputs, "--metrics=annif")
     assert f": P@1/3/5 {100 * written['P@1']:.1f}/{100 * written['P@3']:.1f}/" in said
     assert f"Precision@1                    {written['P@1']:.4f}\n" in said
     bins = json.loads((tmp_path / "analysis").read_text())["bins"]
@@ -64,7 +64,7 @@ def test_only_files_that_were_asked_for_are_written(finished, tmp_path, asked) -
     names = [name for name in asked if "=" not in name]
     options += [f"--{name}={tmp_path / name}" for name in names]
     options += [f"--{name}" for name in asked if "=" in name]
-    said = ovaflow("evaluate", finished["predictions"], *options)
+    said = ovaflow("evaluate", finished["predictions"], options)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
     assert sorted(finished.path.rglob("*")) == before
     subject = tmp_path / "output" if "output" in asked else finished["predictions"]

@@ -52,7 +52,7 @@ def joined(finished, tmp_path):
         write_json(tmp_path / f"{fold}.json", "metrics", metrics | {"P@1": change * metrics["P@1"]})
     files = [tmp_path / "1.json", tmp_path / "2.json"]
     return metrics, ovaflow(
-        "join-folds", *files, f"--model={finished['model']}", f"--output={tmp_path}/folds.json"
+        "join-folds", files, f"--model={finished['model']}", f"--output={tmp_path}/folds.json"
     )
 
 
@@ -88,7 +88,7 @@ def test_the_report_has_them_beside_the_test_set(finished, joined, tmp_path) -> 
 
 def test_a_single_fold_is_refused(finished) -> None:
     words = "join-folds", finished["metrics"], f"--model={finished['model']}", "--output=x.json"
-    assert "at least two folds" in ovaflow(*words, status=2)
+    assert "at least two folds" in ovaflow(words, status=2)
 
 
 def test_folds_without_a_second_stage_are_remarked_on(joined, finished, tmp_path) -> None:
@@ -100,6 +100,6 @@ def test_folds_without_a_second_stage_are_remarked_on(joined, finished, tmp_path
     )
     files = [tmp_path / "1.json", tmp_path / "2.json"]
     said = ovaflow(
-        "join-folds", *files, f"--model={finished['model']}", f"--output={tmp_path}/folds.json"
+        "join-folds", files, f"--model={finished['model']}", f"--output={tmp_path}/folds.json"
     )
     assert "remark: 1 of 2 folds held out too few instances for a second stage" in said

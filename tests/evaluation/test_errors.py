@@ -167,7 +167,7 @@ def test_a_short_table_says_where_all_are(run, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     said = ovaflow("errors", run)
     advice = said.splitlines()[-1].removeprefix("all of them: ovaflow ")
-    ovaflow(*advice.split())
+    ovaflow(advice)
     rows = read_records(tmp_path / "errors.csv")
     assert rows[0]["record"] in said
     assert said.count("\n") < 90
@@ -195,10 +195,10 @@ def test_reasons_are_those_of_explain(run, tmp_path, monkeypatch) -> None:
     named = {
         kinds[kind]: json.loads(row[kind])[0] for row in rows for kind in kinds if row[kind] != "[]"
     }
-    said = ovaflow("errors", run, *(f"--label={name}" for name in dict.fromkeys(named.values())))
+    said = ovaflow("errors", run, (f"--label={name}" for name in dict.fromkeys(named.values())))
     for kind, name in named.items():
         assert f"{kind} of {name}" in said
-    ovaflow(*shlex.split(said.splitlines()[-1].removeprefix("all of them: ovaflow ")))
+    ovaflow(shlex.split(said.splitlines()[-1].removeprefix("all of them: ovaflow ")))
     rows = read_records(tmp_path / "errors.csv")
     assert {(row["label"], row["kind"]) for row in rows} >= {
         (name, kind) for kind, name in named.items()
@@ -209,7 +209,7 @@ def test_reasons_are_those_of_explain(run, tmp_path, monkeypatch) -> None:
             f"--row={row['instance']}",
             f"--label={row['label']}",
         ]
-        [theirs] = json.loads(ovaflow("explain", run / "model.h5", "--json", "--top=5", *options))[
+        [theirs] = json.loads(ovaflow("explain", run / "model.h5", "--json", "--top=5", options))[
             "labels"
         ]
         assert json.loads(row["up"]) == [

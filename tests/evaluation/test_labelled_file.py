@@ -126,7 +126,7 @@ def test_labels_that_are_not_asked_for_are_neither_predicted_nor_missing(
     amounts, has, scores = read_truth(folder, predictor)
     allowed = np.array([name not in ("topic 1", "topic 2") for name in predictor.label_names])
     options = "--exclude=topic 1", "--exclude=topic 2", f"--output={tmp_path}/out.json"
-    ovaflow("evaluate", folder / "new.csv", f"--model={folder}/old/model.h5", *options)
+    ovaflow("evaluate", folder / "new.csv", f"--model={folder}/old/model.h5", options)
     [entry] = json.loads((tmp_path / "out.json").read_text())["models"]
     asked = amounts - (has & ~allowed).sum(axis=1)
     assert entry["metrics"]["labels"] == asked.sum()
@@ -212,7 +212,7 @@ def test_models_are_called_by_what_tells_them_apart() -> None:
 def test_two_models_side_by_side(folder) -> None:
     paths = [folder / name / "model.h5" for name in ("old", "new")]
     options = [f"--model={path}" for path in paths]
-    said = ovaflow("evaluate", *options, folder / "new.csv", f"--output={folder}/both.json")
+    said = ovaflow("evaluate", options, folder / "new.csv", f"--output={folder}/both.json")
     assert "new against old, " in said
     first, second = json.loads((folder / "both.json").read_text())["models"]
     # of each record, hits among the first and among the first five
@@ -237,7 +237,7 @@ def test_two_models_side_by_side(folder) -> None:
 def test_a_difference_that_rounds_to_zero_has_no_sign(folder, tmp_path) -> None:
     shutil.copytree(folder / "old", tmp_path / "copy")
     options = [f"--model={place}/model.h5" for place in (folder / "old", tmp_path / "copy")]
-    said = ovaflow("evaluate", *options, folder / "new.csv")
+    said = ovaflow("evaluate", options, folder / "new.csv")
     assert "0.0 (0.0 to 0.0)" in said
     assert not re.search("[+-]0[.]0 ", said)
 
@@ -264,7 +264,7 @@ def compute_bootstrap_interval(values) -> tuple[float, float]:
 )
 def test_what_does_not_go_together(folder, options, said) -> None:
     command = "evaluate {0}/new.csv --model={0}/old/model.h5 " + options
-    assert said in ovaflow(*command.format(folder).split(), status=2)
+    assert said in ovaflow(command.format(folder), status=2)
 
 
 def test_the_best_labels_count_as_predicted_without_a_second_stage(folder) -> None:
@@ -281,10 +281,10 @@ def test_models_that_read_other_labels_are_refused(folder, tmp_path) -> None:
     old = folder / "old"
     other = train_table(tmp_path / "other", (old / "train.csv").read_text().replace("|", ";"), ";")
     both = "evaluate", f"--model={old}/model.h5", f"--model={other}", folder / "new.csv"
-    line = ovaflow(*both, status=2).splitlines()[-1]
+    line = ovaflow(both, status=2).splitlines()[-1]
     theirs = r"model.h5 reads 120 records with \d+ labels, \S+ 120 records with 119 labels; say how"
     assert re.search(theirs, line)
-    ovaflow(*both, "--label-separator=|")
+    ovaflow(both, "--label-separator=|")
 
 
 def test_labels_that_are_none_of_the_models_are_refused(folder, predictor, tmp_path) -> None:

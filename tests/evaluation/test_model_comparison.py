@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
 def test_two_models_label_by_label(folder, tmp_path) -> None:
     models = [f"--model={folder}/{name}.h5" for name in ("old", "new")]
     files = [f"--labels={tmp_path}/labels.csv", f"--output={tmp_path}/measured.json"]
-    ovaflow("evaluate", folder / "new.csv", *models, *files)
+    ovaflow("evaluate", folder / "new.csv", models, files)
     with open(tmp_path / "labels.csv", newline="", encoding="utf-8") as file:
         rows = {row["label"]: row for row in csv.DictReader(file)}
     assert rows["theme 1"]["predicted old.h5"] == ""

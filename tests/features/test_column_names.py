@@ -93,15 +93,15 @@ def test_weights_are_of_the_columns_that_there_are(prepare) -> None:
 def test_a_model_remembers_the_columns(data) -> None:
     train_model_file("model.h5", data(*BOTH, "--column-weights=[2, 1]"))
     asked = "model.h5", data.path, "--top-k=1"
-    assert list_label_values(predict_answers(*asked), "name") == [
+    assert list_label_values(predict_answers(asked), "name") == [
         [record[SUBJECTS]] for record in RECORDS
     ]
     ovaflow("evaluate", data.path, "--model=model.h5")
-    said = ovaflow("predict", *asked, BOTH[0], status=2)
+    said = ovaflow("predict", asked, BOTH[0], status=2)
     assert said.endswith(
         "name it with --text-column, --id-column or --keep, names with commas in double quotes\n"
     )
-    predict_answers(*asked, QUOTED)
+    predict_answers(asked, QUOTED)
 
 
 def test_corrections_are_training_records_of_these_columns(data, tmp_path) -> None:

@@ -72,7 +72,7 @@ class Bench:
                 "report", run / "msi", run / "forest", run / "embedded", "--sweep=C=msi", output
             )
         else:
-            done = run_command(*self.folder.words(step, **make_output_paths(step, self.out)))
+            done = run_command(self.folder.words(step, **make_output_paths(step, self.out)))
         contents = {}
         for path in self.out.rglob("*"):
             # finished parts of a shard stay next to it until the shards are merged

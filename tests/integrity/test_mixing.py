@@ -29,7 +29,7 @@ LEGAL = {("train-shard", "plan"), ("train-shard", "held_plan")}
 def run_with(folder, step, out, **instead) -> CommandResult:
     """Run a step that writes to another folder, with other files in place of its own."""
     paths = make_output_paths(step, out) | instead
-    return run_command(*folder.words(step, **paths))
+    return run_command(folder.words(step, **paths))
 
 
 @pytest.mark.parametrize(("step", "name"), MIXED, ids=lambda part: part.split()[0])
@@ -56,7 +56,7 @@ def stronger(finished, tmp_path_factory) -> RunFolder:
         is_main_run = not re.search("held|--method", step)
         if command == "rerank" or (command in REPEATED_STEPS and is_main_run):
             options = ["--C=3"] if command in ("root", "train-shard") else []
-            ovaflow(*folder.words(step), *options)
+            ovaflow(folder.words(step), options)
     return folder
 
 

@@ -131,7 +131,7 @@ def answers(prepare):
 
     def ask(*options) -> list[dict[str, float]]:
         scores = []
-        for answer in commands.predict_answers("model.h5", *options):
+        for answer in commands.predict_answers("model.h5", options):
             scores.append({label["name"]: label["score"] for label in answer["labels"]})
         return scores
 

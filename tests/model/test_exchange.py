@@ -53,7 +53,7 @@ def model(tmp_path) -> OneVsAll:
 
 def convert(*arguments: object, status: int = 0) -> str:
     """Run the command: what it printed."""
-    return ovaflow("convert", *arguments, status=status)
+    return ovaflow("convert", arguments, status=status)
 
 
 def test_a_model_is_the_same_after_it_was_a_matrix_of_scipy(model, tmp_path) -> None:

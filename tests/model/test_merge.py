@@ -94,6 +94,6 @@ def test_a_large_model_gets_an_index(tmp_path, small_dataset, write_shards, monk
     # the index of a former model is removed
     for smallest, has_index in ((1, True), (1 << 20, False)):
         monkeypatch.setattr("ovaflow.model.index.SMALLEST_INDEXED_MODEL", smallest)
-        ovaflow(*command)
+        ovaflow(command)
         assert (open_index(OneVsAll.open(tmp_path / "m.h5")) is not None) == has_index
         assert (tmp_path / "m.index.h5").exists() == has_index

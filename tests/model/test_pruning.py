@@ -53,7 +53,7 @@ def test_the_command_prunes_a_model_and_removes_the_index_of_a_former_one(model,
     dataset = model.path.parent / "dataset.h5"
     arguments = ["prune", model.path, f"--dataset={dataset}", f"--output={small}"]
     (tmp_path / "small.index.h5").touch()
-    said = ovaflow(*arguments, "--threshold=0.2")
+    said = ovaflow(arguments, "--threshold=0.2")
     assert not (tmp_path / "small.index.h5").exists()
     assert "weights, those of at least 0.2" in said
     assert "P@1 " in said
@@ -62,4 +62,4 @@ def test_the_command_prunes_a_model_and_removes_the_index_of_a_former_one(model,
     dense[np.abs(dense) < np.float32(0.2)] = 0
     assert_array_equal(ours.weights.to_scipy().toarray(), dense)
     assert ours.inputs == model.inputs | {"unpruned": model.checksum}
-    ovaflow(*arguments, status=2)
+    ovaflow(arguments, status=2)

@@ -29,9 +29,9 @@ TREE_STEPS = STEPS.strip().splitlines()[4:6]
 
 def _train(folder: Path, prepare_options: Sequence[str], steps: Sequence[str]) -> None:
     """Prepare a dataset in a folder, and take steps of training."""
-    ovaflow("prepare", *prepare_options, f"--output={folder}/dataset.h5")
+    ovaflow("prepare", prepare_options, f"--output={folder}/dataset.h5")
     for step in steps:
-        ovaflow(*step.format(folder).split())
+        ovaflow(step.format(folder))
 
 
 @pytest.fixture(scope="session")

@@ -66,9 +66,9 @@ def test_ids_that_cannot_be_names_of_files_are_refused(documents, ids, said) -> 
     records = [{"id": id, "text": f"s{number}"} for number, id in enumerate(ids.split())]
     write_records(folder / "new.csv", records)
     options = ["--output-format=annif", f"--output={folder}/out"]
-    message = ovaflow("predict", model, folder / "new.csv", *options, status=2)
+    message = ovaflow("predict", model, folder / "new.csv", options, status=2)
     assert said in message
     assert "name another column with --id-column" in message
     assert not (folder / "out").exists()
-    ovaflow("predict", model, folder / "new.csv", *options, "--id-column=text")
+    ovaflow("predict", model, folder / "new.csv", options, "--id-column=text")
     assert (folder / "out" / "s0.annif").exists()

@@ -45,7 +45,7 @@ TEXT = "--text=cats and dogs in town"
 
 def predict_names(model: Path, *options: str) -> list[str]:
     """Predict the names of the labels of a text."""
-    [names] = list_label_values(predict_answers(model, TEXT, *options), "name")
+    [names] = list_label_values(predict_answers(model, TEXT, options), "name")
     return names
 
 

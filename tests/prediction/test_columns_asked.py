@@ -59,7 +59,7 @@ def test_a_file_is_read_as_the_test_set_was(folder, tmp_path) -> None:
         "predict", model, tmp_path / "other.jsonl", status=2
     )
     names = "--number-columns=cost", "--category-columns=house"
-    assert predict_answers(model, tmp_path / "other.jsonl", "--top-k=1", *names) == ours
+    assert predict_answers(model, tmp_path / "other.jsonl", "--top-k=1", names) == ours
     said = ovaflow(
         "predict", model, tmp_path / "other.jsonl", "--number-columns=cost,house", status=2
     )
@@ -121,7 +121,7 @@ def test_plain_texts_lack_the_columns(folder, tmp_path, capsys) -> None:
 
 def test_explanations_name_them(folder) -> None:
     of_row = "--dataset", folder / "dataset.h5", "--row=0"
-    [label] = json.loads(ovaflow("explain", folder / "model.h5", *of_row, "--labels=1", "--json"))[
+    [label] = json.loads(ovaflow("explain", folder / "model.h5", of_row, "--labels=1", "--json"))[
         "labels"
     ]
     assert "publisher=p1" in [part["feature"] for part in label["up"]]

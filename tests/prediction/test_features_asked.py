@@ -85,11 +85,11 @@ def test_vectors_are_no_texts(files, tmp_path) -> None:
         f"--output={tmp_path}/a.h5",
     )
     said = "the column 'embedding' holds vectors, not texts; set vector_column: embedding"
-    assert said in ovaflow(*options, "--text-column=embedding", status=2)
+    assert said in ovaflow(options, "--text-column=embedding", status=2)
     said = "split_column: records of a vector_column are divided one by one; give a test file"
-    assert said in ovaflow(*options, "--vector-column=embedding", "--split-column=id", status=2)
+    assert said in ovaflow(options, "--vector-column=embedding", "--split-column=id", status=2)
     assert "'r0' is not a vector of finite numbers" in ovaflow(
-        *options, "--vector-column=id", status=2
+        options, "--vector-column=id", status=2
     )
 
 

@@ -64,7 +64,7 @@ def test_a_file_becomes_records(tmp_path, capsys) -> None:
         "id,text,shelf\nb1,black cats <purr>,s1\n\x01b&2,birds sing,s2\n,dogs bark,s3\n"
     )
     arguments = ["predict", model, tmp_path / "new.csv", "--top-k=1", f"--output={out}"]
-    ovaflow(*arguments)
+    ovaflow(arguments)
     said = capsys.readouterr().err
     assert "650 $2 is animals, the name of a file: --marc-source" in said
     remark = (
@@ -73,7 +73,7 @@ def test_a_file_becomes_records(tmp_path, capsys) -> None:
     )
     assert remark in said
     assert [fields[0] for fields in read(out.read_text())[:2]] == ["=001  b1", "=001  b&2"]
-    ovaflow(*arguments, "--marc-source=a/eng", "--id-column=shelf")
+    ovaflow(arguments, "--marc-source=a/eng", "--id-column=shelf")
     assert "ovaflow:" not in capsys.readouterr().err
     ours = [fields[:2] for fields in read(out.read_text())]
     theirs = []

@@ -40,7 +40,7 @@ def expected(tiny_models) -> tuple[Path, list[str], Predictions]:
 
 
 def run(*arguments: object, status: int = 0) -> str:
-    return ovaflow("predict", *arguments, status=status)
+    return ovaflow("predict", arguments, status=status)
 
 
 def assert_same(answers: list[dict], predictions: Predictions, model: Path) -> None:
@@ -100,7 +100,7 @@ def test_texts_of_the_command_line_come_before_files(expected, tmp_path) -> None
     records = [{"id": f"n{number}", "title": text} for number, text in enumerate(texts[1:])]
     write_records(rest, records)
     arguments = ["--model", model, "--text", texts[0], rest, "--text-column=title", "--top-k=3"]
-    answers = predict_answers(*arguments)
+    answers = predict_answers(arguments)
     assert_same(answers, predictions, model)
     assert [answer.get("id") for answer in answers[:3]] == [None, "n0", "n1"]
     run(*arguments, f"--output={table}")
@@ -143,7 +143,7 @@ def test_records_keep_their_names(expected, write_columns, file, column, options
     model, texts, predictions = expected
     names = [f"n{number}" for number in range(len(texts))]
     path = write_columns(file, {"text": texts, column: names})
-    answers = predict_answers(model, path, "--top-k=3", *options)
+    answers = predict_answers(model, path, "--top-k=3", options)
     assert_same(answers, predictions, model)
     assert [answer["id"] for answer in answers] == names
 
@@ -154,7 +154,7 @@ def test_one_row_per_record(expected, tmp_path, capsys) -> None:
     least = float(np.quantile(predictions.scores[:, 0], 0.1))
     out = tmp_path / "out.csv"
     arguments = [model, tmp_path / "in.txt", "--top-k=3", f"--min-score={least}"]
-    answers = predict_answers(*arguments)
+    answers = predict_answers(arguments)
     kept = predictions.scores >= np.float32(least)
     ids = []
     for row in list_label_values(answers):
@@ -385,7 +385,7 @@ def test_files_of_features(grow_trees, tmp_path) -> None:
     model = grow_trees("--format=svmlight", f"--train={train}", f"--test={train}")
     theirs = predict_test_set(Predictor.open(model).model, open_dataset(tmp_path / "dataset.h5"), 1)
     for file, *options in ([train], [other, "--first-feature=0"], [xmc, "--format=xmc-text"]):
-        assert_same(predict_answers(model, file, "--top-k=1", *options), theirs, model)
+        assert_same(predict_answers(model, file, "--top-k=1", options), theirs, model)
     said = "from-0.svm, line 1: feature id out of range in '0:1', ids run from 1 to 3"
     assert said in run(model, other, status=2)
     said = "was trained on features, so it cannot read texts; give it features"

@@ -74,7 +74,7 @@ def case(tmp_path_factory) -> SimpleNamespace:
         f"--output={folder}/dataset.h5",
     )
     ovaflow(
-        "prepare", "--format=csv", "--label-separator=|", "--features=words", "--max-df=1.0", *files
+        "prepare", "--format=csv", "--label-separator=|", "--features=words", "--max-df=1.0", files
     )
     dataset = open_dataset(folder / "dataset.h5")
     weights = np.random.default_rng(3).normal(size=(dataset.n_labels, dataset.n_features))
@@ -88,7 +88,7 @@ def case(tmp_path_factory) -> SimpleNamespace:
 
 def explain(case: SimpleNamespace, *options: str) -> dict[str, dict[str, Any]]:
     """Return the explanations of labels by name."""
-    answer = json.loads(ovaflow("explain", case.path, "--text", TEXT, *options, "--json"))
+    answer = json.loads(ovaflow("explain", case.path, "--text", TEXT, options, "--json"))
     return {label["name"]: label for label in answer["labels"]}
 
 

@@ -31,7 +31,7 @@ def folder(tiny_models, tmp_path_factory) -> Path:
     for name in ("dataset.h5", "0.h5", "records.csv"):
         shutil.copy(tiny_models / name, folder)
     for step in STEPS:
-        ovaflow(*step.format(folder).split())
+        ovaflow(step.format(folder))
     records = read_records(folder / "records.csv")
     tested = set(open_dataset(folder / "dataset.h5").test_texts())
     write_records(f"{folder}/test.csv", [record for record in records if record["text"] in tested])

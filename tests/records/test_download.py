@@ -215,7 +215,7 @@ def test_packed_files_stay_packed(server, tmp_path) -> None:
 )
 def test_command_line_refuses(tmp_path, options, said) -> None:
     output = f"--output={tmp_path / 'x'}"
-    assert said in ovaflow("download", output, *options, status=2)
+    assert said in ovaflow("download", output, options, status=2)
     assert list(tmp_path.iterdir()) == []
 
 

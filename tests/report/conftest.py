@@ -98,7 +98,7 @@ def _make_run(run: Path, dataset: Dataset, options: str) -> None:
     written = f"--output={run}/metrics.json --analysis={run}/analysis.json"
     steps = STEPS.format(dataset=dataset.path, run=run, options=options, written=written)
     for step in steps.strip().splitlines():
-        ovaflow(*step.split())
+        ovaflow(step)
 
 
 @pytest.fixture(scope="session")

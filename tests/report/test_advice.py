@@ -91,7 +91,7 @@ def make_results(
     write_records(folder / f"{name}.csv", records)
     output = folder / f"{name}.h5"
     ovaflow(
-        "prepare", "--format=csv", f"--train={folder}/{name}.csv", *options, f"--output={output}"
+        "prepare", "--format=csv", f"--train={folder}/{name}.csv", options, f"--output={output}"
     )
     opened = open_dataset(output)
     summary = summarize_dataset(name, opened)
@@ -264,4 +264,4 @@ def test_labels_that_are_missed_though_candidates_and_where(finished, results) -
     found = advice.advise_on_missed_labels(SimpleNamespace(best=best))
     assert found.priority == 0.3
     _, command, *words = shlex.split(found.remedy)
-    assert "false negatives" in ovaflow(command, *words)
+    assert "false negatives" in ovaflow(command, words)

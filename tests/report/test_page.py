@@ -183,7 +183,7 @@ def test_paths_break_between_their_parts() -> None:
 def test_command_line_writes_the_page(runs, tmp_path) -> None:
     output = tmp_path / "report.html"
     sweep = f"--sweep=mine={','.join(run.name for run in runs)}"
-    said = ovaflow("report", *runs, f"--output={output}", "--examples=3", sweep)
+    said = ovaflow("report", runs, f"--output={output}", "--examples=3", sweep)
     assert said == f"report: {output}\n"
     page = output.read_text()
     PageReader(page)
@@ -193,7 +193,7 @@ def test_command_line_writes_the_page(runs, tmp_path) -> None:
     assert "Metrics by C" in page
     foot = re.findall("<dt>(.*?)</dt>", page.split('<footer id="_machine">')[1])
     assert {"processor", "NUMA nodes", "memory", "ovaflow", "Python", "numba"} <= set(foot)
-    said = ovaflow("report", *runs, f"--output={output}", "--sweep=mine", status=2)
+    said = ovaflow("report", runs, f"--output={output}", "--sweep=mine", status=2)
     assert "expected NAME=RUN,RUN with all runs of a sweep" in said
 
 

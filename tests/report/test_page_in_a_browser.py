@@ -47,7 +47,7 @@ def many(runs, tmp_path_factory):
             write_json(each / "metrics.json", "metrics", metrics)
     page = folder.parent / "report.html"
     options = [f"--output={page}", "--intended-use=<b>for</b> tests", "--examples=3"]
-    ovaflow("report", *folders, *options)
+    ovaflow("report", folders, options)
     return page
 
 

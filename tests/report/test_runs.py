@@ -65,7 +65,7 @@ def test_folds_are_columns_where_some_run_has_them(folder) -> None:
     other = metrics | {"P@1": 0.5 * metrics["P@1"]}
     write_json(results / "other.json", "metrics", other)
     files = [results / "metrics.json", results / "other.json"]
-    ovaflow("join-folds", *files, f"--model={results}/model.h5", f"--output={results}/folds.json")
+    ovaflow("join-folds", files, f"--model={results}/model.h5", f"--output={results}/folds.json")
     figures = read_json(results / "folds.json", "folds")["metrics"]["P@1"]
     rows = read_table(folder)
     said = ovaflow("runs", "my.yaml")

@@ -43,7 +43,7 @@ def _make(folder) -> None:
     for name, part in PARTS.items():
         steps = steps.replace(name, part)
     for step in filter(None, steps.splitlines()):
-        ovaflow(*step.format(folder).split())
+        ovaflow(step.format(folder))
 
 
 @pytest.fixture(scope="session")
@@ -99,7 +99,7 @@ def predict(model, dataset, tmp_path):
 
     def predictions(*options, by=model):
         output = tmp_path / f"predictions-{next(numbers)}.h5"
-        print(ovaflow("predict", by, f"--dataset={dataset.path}", f"--output={output}", *options))
+        print(ovaflow("predict", by, f"--dataset={dataset.path}", f"--output={output}", options))
         return Predictions.open(output)
 
     return predictions

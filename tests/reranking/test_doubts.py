@@ -84,7 +84,7 @@ def test_the_table_of_a_run(folder, dataset, rows, tmp_path) -> None:
         f"--held-out={folder}/held.h5",
         f"--output={tmp_path}/doubts.csv",
     )
-    said = ovaflow("doubts", folder / "held" / "model.h5", *files)
+    said = ovaflow("doubts", folder / "held" / "model.h5", files)
     table = read_records(tmp_path / "doubts.csv")
     lifts = [float(row["lift"]) for row in table if row["kind"] == "wrong"]
     probabilities = [float(row["probability"]) for row in table if row["kind"] == "missing"]
@@ -117,4 +117,4 @@ REFUSED = {
 
 @pytest.mark.parametrize("words", REFUSED)
 def test_what_is_refused(folder, words) -> None:
-    assert REFUSED[words] in ovaflow("doubts", *words.format(folder).split(), status=2)
+    assert REFUSED[words] in ovaflow("doubts", words.format(folder).split(), status=2)

@@ -53,7 +53,7 @@ def words(tmp_path):
         f"--test={tmp_path}/test.csv",
         f"--output={tmp_path}/dataset.h5",
     )
-    ovaflow("prepare", "--format=csv", *files, "--label-separator=|", "--features=words")
+    ovaflow("prepare", "--format=csv", files, "--label-separator=|", "--features=words")
     return open_dataset(tmp_path / "dataset.h5")
 
 

@@ -24,11 +24,11 @@ def packed(folder, model, tmp_path_factory):
         f"--model={place}/model.h5",
     ]
     ovaflow(
-        "evaluate", folder / "dataset" / "predictions.h5", *files, f"--output={place}/metrics.json"
+        "evaluate", folder / "dataset" / "predictions.h5", files, f"--output={place}/metrics.json"
     )
     (place / "terms.txt").write_text("Do as you like.\n")
     ovaflow("index", place / "model.h5")
-    ovaflow("pack", place / "model.h5", *make_pack_options(place), f"--output={place}/tiny.zip")
+    ovaflow("pack", place / "model.h5", make_pack_options(place), f"--output={place}/tiny.zip")
     return place / "tiny.zip"
 
 
@@ -43,13 +43,13 @@ def make_pack_options(place) -> list[str]:
 
 def get_refusal(*words) -> str:
     """The line with which a command fails."""
-    (line,) = ovaflow(*words, status=2).splitlines()
+    (line,) = ovaflow(words, status=2).splitlines()
     return line
 
 
 def predict_fitting_labels(model) -> list:
     texts = [f"--text=name{number} hint1 word{number}" for number in range(20)]
-    return predict_answers(model, "--fit", *texts)
+    return predict_answers(model, "--fit", texts)
 
 
 def test_a_pack_predicts_the_same_elsewhere(packed, tmp_path) -> None:
@@ -77,7 +77,7 @@ def test_a_pack_predicts_the_same_elsewhere(packed, tmp_path) -> None:
 def test_equal_models_give_equal_packs_of_half_the_size(packed, tmp_path) -> None:
     again = tmp_path / "tiny.zip"
     ovaflow(
-        "pack", packed.parent / "model.h5", *make_pack_options(packed.parent), f"--output={again}"
+        "pack", packed.parent / "model.h5", make_pack_options(packed.parent), f"--output={again}"
     )
     assert again.read_bytes() == packed.read_bytes()
     assert again.stat().st_size < 0.6 * sum(

@@ -38,7 +38,7 @@ def texts(dataset, tmp_path_factory) -> str:
 def test_several_threads_give_the_same_file_and_predictions(
     model, fitted_to, predict, predicted, tmp_path
 ) -> None:
-    ovaflow("rerank", model, *fitted_to, "--threads=2", f"--output={tmp_path}/again.h5")
+    ovaflow("rerank", model, fitted_to, "--threads=2", f"--output={tmp_path}/again.h5")
     assert (tmp_path / "again.h5").read_bytes() == model.with_name("reranker.h5").read_bytes()
     ranking = predict("--threads=2").ranking
     for ours, theirs in zip(ranking, predicted.ranking, strict=True):
@@ -81,7 +81,7 @@ def test_the_log_says_how_many_likely_labels_are_right(
         f"--reranker={folder}/dataset/reranker.h5",
         f"--output={tmp_path}/r.json",
     )
-    said = ovaflow("reliability", predicted.path, *files)
+    said = ovaflow("reliability", predicted.path, files)
     sure = f"{100 * p[likely].mean():.1f} % of {likely.sum():,} labels that are at least 50 % sure"
     assert (
         f"{sure} were expected to be right, {100 * hits[likely].mean():.1f} % are; calibration"
@@ -135,7 +135,7 @@ HEADS = {
 @pytest.mark.parametrize("options", HEADS)
 def test_probable_labels_in_every_format(model, dataset, predicted, texts, options) -> None:
     shown = ovaflow(
-        "predict", model, texts, "--min-probability=0.3", *f"--output-format={options}".split()
+        "predict", model, texts, "--min-probability=0.3", f"--output-format={options}".split()
     )
     assert shown.startswith(HEADS[options])
     first = f"{100 * predicted.scores[0, 0]:.1f} %  {dataset.label_names[predicted.ids[0, 0]]}\n"
@@ -152,20 +152,20 @@ def test_labels_for_macro_f1_of_a_file_and_of_the_test_set_are_the_same(
     )
     assert ours == theirs.tolist() != predicted.ids[:, :2].tolist()
     asked = model, texts, *options
-    assert list_label_values(predict_answers(*asked)) == ours
+    assert list_label_values(predict_answers(asked)) == ours
     for other in ("--fit", "--no-rerank"):
-        ovaflow("predict", *asked, other, status=2)
+        ovaflow("predict", asked, other, status=2)
 
 
 def test_evaluate_shows_labels_by_probability(folder) -> None:
     command = "evaluate", folder / "records.csv", f"--model={folder}/dataset/model.h5"
-    shown = ovaflow(*command, f"--model={folder}/held/model.h5")
+    shown = ovaflow(command, f"--model={folder}/held/model.h5")
     assert (shown.count("at least"), shown.count("F1 of labels that fit")) == (
         len(PROBABILITY_LEVELS) + len(PRECISION_LEVELS),
         1,
     )
     said = "labels.csv: the labels that fit of each record count as predicted"
-    assert said in ovaflow(*command, f"--labels={folder}/labels.csv")
+    assert said in ovaflow(command, f"--labels={folder}/labels.csv")
 
 
 def without_first_column(fitted) -> Reranker:
@@ -237,7 +237,7 @@ def test_one_that_is_not_used_leaves_predictions_as_they_are(
         f"--reranker={path}",
         f"--output={tmp_path}/reliability.json",
     )
-    said = ovaflow("reliability", ours.path, *files)
+    said = ovaflow("reliability", ours.path, files)
     assert f"the second stage is not used: {reason}" in said
 
 
@@ -250,12 +250,12 @@ def test_a_model_that_lost_its_probabilities_is_refused_unless_that_is_wanted(
     some.write_text("".join((folder / "records.csv").read_text().splitlines(keepends=True)[:41]))
     shutil.copy(model, plain)
     options = f"--over={link}", f"--on={some}", "--tolerance=1"
-    ovaflow("promote", model, *options)
+    ovaflow("promote", model, options)
     before = link.readlink()
-    said = ovaflow("promote", plain, *options, status=1)
+    said = ovaflow("promote", plain, options, status=1)
     assert "no second stage, so no probabilities, which the model in use has" in said
     assert link.readlink() == before
     # the same model has the same folder within a second
     monkeypatch.setattr(promotion, "time", SimpleNamespace(strftime=lambda form: "later"))
-    ovaflow("promote", plain, *options, "--without-probabilities")
+    ovaflow("promote", plain, options, "--without-probabilities")
     assert link.readlink() != before

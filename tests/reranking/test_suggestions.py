@@ -75,7 +75,7 @@ def rerank(model, fitted_to):
         output.mkdir()
         copy = Path(shutil.copy(model, output))
         files = *fitted_to, f"--output={output}/reranker.h5"
-        return copy, ovaflow("rerank", copy, *files, *options, status=status)
+        return copy, ovaflow("rerank", copy, files, options, status=status)
 
     return fit
 
@@ -232,7 +232,7 @@ def test_what_a_second_stage_does_not_know_is_refused(
             f"--output={tmp_path}/out.h5",
             f"--suggestions={value}",
         )
-        assert complaint in ovaflow("predict", by, *options, status=2 if complaint else 0)
+        assert complaint in ovaflow("predict", by, options, status=2 if complaint else 0)
     said = ovaflow(
         "predict",
         model_with_file,

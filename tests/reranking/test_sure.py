@@ -40,7 +40,7 @@ def theirs(check, predicted):
 
 @pytest.fixture(scope="module")
 def predict_texts(model, texts):
-    return lambda *options: predict_answers(model, texts, *options)
+    return lambda *options: predict_answers(model, texts, options)
 
 
 KEYS = "expected_precision", "expected_recall"
@@ -52,7 +52,7 @@ def test_promises_are_columns_and_keys(model, texts, predict_texts, theirs, tmp_
     promises = [[each[key] for key in KEYS] for each in ours]
     assert_allclose(promises, [each[1:3] for each in theirs], atol=1e-4)
     for joined, first in ((["--joined=|"], {}), ([], {"rank": "1"})):
-        ovaflow("predict", model, texts, "--fit", *joined, f"--output={tmp_path}/a.csv")
+        ovaflow("predict", model, texts, "--fit", joined, f"--output={tmp_path}/a.csv")
         rows = [row for row in read_records(tmp_path / "a.csv") if first.items() <= row.items()]
         assert [[float(row[key]) for key in KEYS] for row in rows] == promises
 
@@ -107,5 +107,5 @@ def test_options_that_do_not_go_together_are_refused(
     model, texts, tmp_path, monkeypatch, options
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert REFUSED[options] in ovaflow("predict", model, texts, *options.split(), status=2)
+    assert REFUSED[options] in ovaflow("predict", model, texts, options.split(), status=2)
     assert not list(tmp_path.iterdir())

@@ -214,7 +214,7 @@ def test_a_model_behind_a_link_is_named_like_the_link(tmp_path, monkeypatch) -> 
     ],
 )
 def test_refused_on_the_command_line(models, why) -> None:
-    assert why in ovaflow("serve", *models.split(), status=2)
+    assert why in ovaflow("serve", models.split(), status=2)
 
 
 FOX = "The quick brown fox jumped over the lazy dog, and it was not the first time that it did so"

@@ -100,4 +100,4 @@ def test_wrong_files_are_refused_at_the_start(
     (tmp_path / "odd.txt").write_text("plain\nplein\n")
     (tmp_path / "all.txt").write_text("*\n")
     words = ("serve", models / "a.h5", "--no-rerank", "--port=0", option)
-    assert message in ovaflow(*words, status=2)
+    assert message in ovaflow(words, status=2)

@@ -10,6 +10,7 @@ import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from running_service import exchange, running_service
 
 from ovaflow.prediction.predictor import Predictor
 
-TEXTS = [f"word{j}0 word{j}1 größe{j} filler{i}" for j in range(10) for i in range(5)]
+TEXTS = [f"word{j}0 word{j}1 größe{j} filler{i}" for j, i in product(range(10), range(5))]
 
 WORD_COUNTS = ("words_total", "unknown_words_total")
 

@@ -61,7 +61,7 @@ def write_part(source, path, uris, n) -> None:
 def run_ours(folder, *commands) -> str:
     """Run commands of ovaflow in a folder; return the output of the last one."""
     for command in commands:
-        output = ovaflow(*command.format(folder).split())
+        output = ovaflow(command.format(folder))
     return output
 
 

@@ -218,7 +218,7 @@ def test_models_that_cannot_be_served_are_one_line_and_status_2(
     monkeypatch.chdir(models)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         words = arguments.format(port=taken.getsockname()[1]).split()
-        output = ovaflow("serve", *words, "--workers=2", status=2)
+        output = ovaflow("serve", words, "--workers=2", status=2)
     output += capfd.readouterr().err
     assert output.startswith("ovaflow: error: ")
     assert output.count("\n") == 1

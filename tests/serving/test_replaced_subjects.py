@@ -41,7 +41,7 @@ def test_corrections_have_the_successors_now_and_later(service) -> None:
     options = write_vocabulary(service.folder, vocabulary=later).split()
     ovaflow(
         "prepare",
-        *options,
+        options,
         f"--extra={service.corrections}",
         "--extra-weight=2",
         f"--output={service.folder}/next.h5",

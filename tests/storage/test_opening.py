@@ -37,7 +37,7 @@ def test_pipes_and_devices_are_refused(tmp_path, monkeypatch, path) -> None:
         ["promote", path, "--over=x", "--on=x"],
     )
     for command in commands:
-        assert f"{path}: is not a regular file" in ovaflow(*command, status=2)
+        assert f"{path}: is not a regular file" in ovaflow(command, status=2)
 
 
 def test_an_error_of_reading_names_the_file() -> None:

@@ -33,7 +33,7 @@ def dataset(request, made, tmp_path_factory) -> Dataset:
         suffix = ".txt.gz"
         options = ["--format=xmc-text"]
     files = [f"--train={folder}/train{suffix}", f"--test={folder}/test{suffix}"]
-    ovaflow("prepare", *options, *files, f"--output={path}")
+    ovaflow("prepare", options, files, f"--output={path}")
     whole = open_dataset(path)
     rows = np.sort(
         np.random.default_rng(0).permutation(whole.train.X.n_rows)[: REAL_DATASETS[request.param]]

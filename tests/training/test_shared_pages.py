@@ -42,7 +42,7 @@ def test_two_jobs_share_the_mapped_features(folder) -> None:
     files = "train-shard", data, f"--means={folder}/means.h5", f"--plan={folder}/plan.tsv"
     words = [[*files, f"--shard={shard}", f"--output={folder}/{shard}.h5"] for shard in (0, 1)]
     # compiles what both need; then they solve so exactly that there is time to look
-    ovaflow(*words[0])
+    ovaflow(words[0])
     command = [sys.executable, "-m", "ovaflow"]
     environment = os.environ | {"OVAFLOW_NUMA": "off"}
     jobs = [

@@ -187,7 +187,7 @@ def choose_features_of_table(folder, rows, *options) -> list[str]:
     """Choose features for a table; the options that name it."""
     (folder / "a.csv").write_text("\n".join(rows))
     table = [f"--train={folder}/a.csv", f"--test={folder}/a.csv", "--format=csv", *options]
-    ovaflow("choose-features", *table, "--candidates=words", f"--output={folder}/a.json")
+    ovaflow("choose-features", table, "--candidates=words", f"--output={folder}/a.json")
     return table
 
 
@@ -208,7 +208,7 @@ def test_groups_are_held_out_together(tmp_path, recorded_groups) -> None:
 def test_short_copies_are_held_out_together(tmp_path, recorded_groups) -> None:
     rows = [f"x,word{i % 100} more{i % 100}{'.' * (i // 100)}" for i in range(150)] + ["x,?"] * 20
     table = choose_features_of_table(tmp_path, ["labels,text", *rows])
-    ovaflow("prepare", *table, "--no-label-names", f"--output={tmp_path}/a.h5")
+    ovaflow("prepare", table, "--no-label-names", f"--output={tmp_path}/a.h5")
     choose_C(open_dataset(tmp_path / "a.h5"), TrainLabels(), ChooseC(candidates=[1.0]), 1)
     for each in recorded_groups:
         # two of 50, and one of 50 and of the 20 without a word; rare words are no features
@@ -310,8 +310,8 @@ def test_features_are_chosen_without_the_test_set_and_prepared(tmp_path, capsys)
         "--features=auto",
         f"--output={tmp_path}/dataset.h5",
     )
-    assert "--features=auto needs --chosen-features" in ovaflow(*prepare, status=2)
-    ovaflow(*prepare, f"--chosen-features={choice}")
+    assert "--features=auto needs --chosen-features" in ovaflow(prepare, status=2)
+    ovaflow(prepare, f"--chosen-features={choice}")
     dataset = open_dataset(tmp_path / "dataset.h5")
     assert dataset.parameters["features"] == ["words", "prefixes=6"]
     assert "aaaaaa*" in dataset.feature_names
@@ -360,7 +360,7 @@ def test_instances_set_aside_for_testing_are_not_seen(tmp_path) -> None:
     train = write_inflected_texts(tmp_path, train=300)
     candidates = ["--candidates=words", "--candidates=words+pairs"]
     theirs = run_choose_features(tmp_path / "a.json", *train, *candidates)
-    ovaflow("prepare", *train, "--format=text-tsv", f"--output={tmp_path}/dataset.h5")
+    ovaflow("prepare", train, "--format=text-tsv", f"--output={tmp_path}/dataset.h5")
     aside = set(open_dataset(tmp_path / "dataset.h5").test_texts())
     assert len(aside) > 30
     lines = (tmp_path / "train.tsv").read_text().splitlines(True)
@@ -375,4 +375,4 @@ def test_instances_set_aside_for_testing_are_not_seen(tmp_path) -> None:
 def test_features_are_not_chosen_for_features(tmp_path) -> None:
     (tmp_path / "train.txt").write_text("2 2 1\n0 0:1\n0 1:1\n")
     options = "--format=xmc-text", f"--train={tmp_path}/train.txt", f"--output={tmp_path}/out.json"
-    assert "holds features, not texts" in ovaflow("choose-features", *options, status=2)
+    assert "holds features, not texts" in ovaflow("choose-features", options, status=2)

@@ -86,7 +86,8 @@ def test_every_step_keeps_to_the_prefix(others) -> None:
     commands = [line for line in written.splitlines() if line.startswith("Shell command: ovaflow ")]
     assert len({line.split()[3] for line in commands}) > 20
     folders = ("results/", "logs/", "downloads/")
-    paths = [part.rpartition("=")[2].strip("'\"") for line in commands for part in line.split()]
+    words = " ".join(commands).split()
+    paths = [word.rpartition("=")[2].strip("'\"") for word in words]
     assert [path for path in paths if path.startswith(folders)] == []
     assert (
         sum(path.startswith(tuple(f"labels/{folder}" for folder in folders)) for path in paths)

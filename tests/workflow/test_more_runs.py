@@ -81,12 +81,8 @@ def test_trees_and_embeddings(more, run, least) -> None:
 
 
 def test_a_run_leaves_nothing_behind(more) -> None:
-    left = [
-        path
-        for place in (more.folder, more.temporary)
-        for path in place.rglob("*")
-        if path.is_file()
-    ]
+    paths = [*more.folder.rglob("*"), *more.temporary.rglob("*")]
+    left = [path for path in paths if path.is_file()]
     assert not [path for path in left if ".partial" in path.name or more.temporary in path.parents]
     assert not list(more.folder.glob(".snakemake/locks/*"))
     assert {path.name for path in private_folder().iterdir()} - more.shared <= {

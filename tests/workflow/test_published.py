@@ -31,7 +31,7 @@ def test_precision_is_at_most_a_point_below_the_published(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for step in STEPS.strip().splitlines():
-        ovaflow(*step.format(data=real_data / name).split())
+        ovaflow(step.format(data=real_data / name).split())
     metrics = json.loads((tmp_path / "metrics.json").read_text())
     for k, theirs in zip((1, 3, 5), PUBLISHED[name], strict=True):
         ours = 100 * metrics[f"P@{k}"]

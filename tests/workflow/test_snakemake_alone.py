@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from commands import split_words
 from pipeline_folder import ROOT
 from tiny_table import write_config, write_table
 
@@ -65,7 +66,7 @@ def snakemake(folder, *arguments, path="/usr/bin:/bin"):
     names = ("OVAFLOW_CACHE", "LANG", "LC_", "TMPDIR")
     kept = {name: value for name, value in os.environ.items() if name.startswith(names)}
     variables = kept | {"PATH": path, "HOME": str(folder)}
-    command = [SNAKEMAKE, *arguments]
+    command = [SNAKEMAKE, *split_words(arguments)]
     return subprocess.run(
         command, cwd=folder, env=variables, capture_output=True, text=True, check=False
     )
@@ -92,14 +93,14 @@ def test_jobs_run_the_ovaflow_on_the_path(checkout, tiny) -> None:
         "2",
     ]
     model = "results/tiny/msi/model.h5"
-    done = snakemake(tiny, *options, model)
+    done = snakemake(tiny, options, model)
     assert done.returncode == 2
     assert "ovaflow: error: no command ovaflow on PATH" in done.stderr
     path = f"{tiny / 'bin'}:/usr/bin:/bin"
-    done = snakemake(tiny, *options, model, path=path)
+    done = snakemake(tiny, options, model, path=path)
     assert done.returncode == 0, done.stderr
     assert (tiny / model).is_file()
-    assert "Nothing to be done" in snakemake(tiny, *options, model, path=path).stderr
+    assert "Nothing to be done" in snakemake(tiny, options, model, path=path).stderr
 
 
 def test_the_module_statement_of_snakedeploy(checkout, tiny) -> None:
@@ -127,9 +128,8 @@ def test_no_module_is_brought_along_in_vain(checkout, tiny) -> None:
     listed = ast.literal_eval(
         re.search(r"^MODULES = (\{.*?\n\})", rules, re.DOTALL | re.MULTILINE)[1]
     )
-    modules = {
-        f"ovaflow.{room.replace('/', '.')}.{name}"
-        for room, its in listed.items()
-        for name in its.split()
-    }
+    modules = set()
+    for package, module_names in listed.items():
+        for name in module_names.split():
+            modules.add(f"ovaflow.{package.replace('/', '.')}.{name}")
     assert names == {name.replace("..", ".").removesuffix(".__init__") for name in modules}

@@ -120,7 +120,7 @@ def test_jobs_run_on_machines_that_share_no_disk(place, tmp_path) -> None:
         "--seconds-between-status-checks=1",
     ]
     no_disk = ["--shared-fs-usage=none", "--job-deploy-sources"]
-    written = place.snakemake(*executor, *no_disk, "results/tiny/means.h5")
+    written = place.snakemake(executor, no_disk, "results/tiny/means.h5")
     assert re.search(
         r"^prepare_dataset tiny .*  158 training and 42 test instances", written, re.MULTILINE
     )

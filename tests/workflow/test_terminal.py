@@ -105,7 +105,7 @@ def test_a_second_run_names_the_first_and_unlocks_what_a_killed_one_left(
 ) -> None:
     process = start()
     run = "run", "my.yaml", "--cores=2"
-    second = place.ovaflow(*run, status=2)
+    second = place.ovaflow(run, status=2)
     assert second.splitlines()[-1] == (
         f"ovaflow: error: another run (process {process.pid}) uses this folder; wait for it, or use"
         " another folder"
@@ -118,10 +118,10 @@ def test_a_second_run_names_the_first_and_unlocks_what_a_killed_one_left(
     owner = place.folder / ".snakemake" / "ovaflow.pid"
     here = owner.read_text()
     owner.write_text(f"elsewhere {process.pid}")
-    assert "--unlock" in place.ovaflow(*run, DATASET, status=1)
+    assert "--unlock" in place.ovaflow(run, DATASET, status=1)
     owner.write_text(here)
     server.answers.clear()
-    assert "--unlock" not in place.ovaflow(*run, DATASET)
+    assert "--unlock" not in place.ovaflow(run, DATASET)
 
 
 def test_no_cores_are_refused(place) -> None:

@@ -11,7 +11,7 @@ def test_a_table_is_all_that_a_person_needs(place, monkeypatch) -> None:
     write_table(place.folder / "records.csv", columns=("title", "subjects"))
     columns = ["--text-column=title", "--labels-column=subjects", "--label-separator=|"]
     arguments = ["records.csv", *columns, "--cores=2"]
-    written = place.ovaflow("train", *arguments, "--until", "prepare_dataset")
+    written = place.ovaflow("train", arguments, "--until", "prepare_dataset")
     assert "config: records.yaml\n" in written
     # there is no model yet
     assert "ovaflow predict" not in written
@@ -23,12 +23,12 @@ def test_a_table_is_all_that_a_person_needs(place, monkeypatch) -> None:
     config.write_text(f"{ours}train: {{shards: 2}}\n")
     monkeypatch.chdir(place.folder)
     for more in ([], ["--dry-run"]):
-        said = ovaflow("train", *arguments, *more, status=2)
+        said = ovaflow("train", arguments, more, status=2)
         assert "records.yaml: differs from the config of this command" in said
         assert "run it as it is: ovaflow run records.yaml" in said
     assert "shards: 2" in config.read_text()
     monkeypatch.setattr("os.execv", lambda *_: None)
-    ovaflow("train", *arguments, "--force")
+    ovaflow("train", arguments, "--force")
     assert config.read_text() == ours
 
 
@@ -58,7 +58,7 @@ def test_annifs_corpora(tmp_path, monkeypatch, arguments, expected) -> None:
     for name in ("corpus.tsv", "v.ttl"):
         (tmp_path / name).touch()
     assert (
-        yaml.safe_load(ovaflow("train", *arguments, "--print-config"))["datasets"]["corpus"]
+        yaml.safe_load(ovaflow("train", arguments, "--print-config"))["datasets"]["corpus"]
         == expected
     )
 

@@ -189,7 +189,7 @@ def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(
     assert place.jobs()["renamed"] == TRAINED
     place.configure(runs={"renamed": MSI})
     for removed in (False, True):
-        listed = ovaflow("clean", "my.yaml", *["--remove"] * removed)
+        listed = ovaflow("clean", "my.yaml", ["--remove"] * removed)
         assert re.findall(r"^(\S+): \d+ files, ", listed, re.MULTILINE) == [
             "logs/tiny/dismec",
             "results/tiny/dismec",

@@ -3,6 +3,7 @@
 import json
 import re
 import zipfile
+from itertools import chain
 
 import pytest
 from pipeline_folder import ROOT
@@ -27,7 +28,7 @@ def test_a_line_for_each_stage_and_the_report_in_the_end(finished) -> None:
         for line in lines
         if re.match(r"\w+ (tiny(/\w+)? )? *[\d.]+ ", line) and "/2 jobs" not in line
     ]
-    assert sorted(stages) == sorted(rule for jobs in JOBS.values() for rule in jobs)
+    assert sorted(stages) == sorted(chain.from_iterable(JOBS.values()))
     assert "17 jobs to do" in lines
     assert any(re.fullmatch(r"train_shard tiny/msi +[\d.]+ s  2 jobs", line) for line in lines)
     # kernels are compiled before the jobs that use them

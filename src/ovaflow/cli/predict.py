@@ -186,11 +186,7 @@ def predict_command(
         predictions = _predict_dataset(
             predictor.model, dataset, files, question.top_k, optimise, threads
         )
-        if reranker is not None:
-            # also one that is not used, so that the report tells why
-            predictions.inputs["reranker"] = Reranker.open_header(reranker).checksum
-        predictions.write(output)
-        _print_speed(predictions, question.top_k, output)
+        _write_predictions(predictions, output, question.top_k, reranker)
         return
     if not (inputs or texts or dataset is not None):
         raise click.UsageError(
@@ -203,15 +199,14 @@ def predict_command(
         make_input_file(predictor.model, path, destination.keep, **reading) for path in inputs
     ]
     _check_kept(destination.keep, sources, texts, dataset)
-    titled = bool(sources) or dataset is not None or len(texts) > 1
+    _remark_on_columns(predictor, texts, sources)
     sinks = partial(
         open_answer_output,
         predictor,
-        titled=titled,
+        titled=bool(sources) or dataset is not None or len(texts) > 1,
         divides=division.sure is not None,
         **destination._asdict(),
     )
-    _remark_on_columns(predictor, texts, sources)
     quiet = not inputs or (output is None and sys.stdout.isatty())
     with Progress("predicting", 0, "instances", quiet=quiet) as progress:
         batches = _read_batches(predictor, texts, sources, dataset)
@@ -308,8 +303,14 @@ def _predict_dataset(
     return predict_test_set(model, opened, top_k, threads, suggestions, optimise)
 
 
-def _print_speed(predictions: Predictions, top_k: int, output: Path) -> None:
-    """Print the number of predicted instances, and the time that they took."""
+def _write_predictions(
+    predictions: Predictions, output: Path, top_k: int, reranker: Path | None
+) -> None:
+    """Write predictions.h5; print the number of instances, and the time that they took."""
+    if reranker is not None:
+        # also one that is not used, so that the report tells why
+        predictions.inputs["reranker"] = Reranker.open_header(reranker).checksum
+    predictions.write(output)
     n = len(predictions.ids)
     each = 1000 * predictions.core_seconds / max(n, 1)
     click.echo(

@@ -4,6 +4,7 @@ import contextlib
 import gc
 import hashlib
 import io
+import itertools
 import shutil
 import tempfile
 import time
@@ -43,7 +44,7 @@ def _add_method_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--problem",
     "problems",
     type=click.Choice(
-        [f"{loss}/{regularization}" for loss in LOSSES for regularization in REGULARIZATIONS]
+        [f"{loss}/{penalty}" for loss, penalty in itertools.product(LOSSES, REGULARIZATIONS)]
     ),
     multiple=True,
     default=["squared-hinge/l2"],

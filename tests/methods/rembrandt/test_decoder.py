@@ -58,7 +58,7 @@ def test_other_embeddings_go_the_same_way(multilabel, tmp_path, kind) -> None:
     assert model.decoder.shape == (30, 41)
     assert model.projection.features(multilabel.test.X).shape == (100, 41)
     described = f"--dataset={multilabel.path}", f"--output={tmp_path}/embedding.json"
-    ovaflow("describe-embedding", tmp_path / "embedding.h5", *described)
+    ovaflow("describe-embedding", tmp_path / "embedding.h5", described)
 
 
 @pytest.mark.parametrize("block", [7, 256])
@@ -77,7 +77,7 @@ def test_the_best_labels(multilabel, decoded, monkeypatch, block) -> None:
 
 def test_what_a_decoder_is_not_for(multilabel, decoded, tmp_path) -> None:
     projected = f"--embedding={decoded.path.with_name('embedding.h5')}", f"--output={tmp_path}/p.h5"
-    ovaflow("project", multilabel.path, *projected, "--decoder=softmax")
+    ovaflow("project", multilabel.path, projected, "--decoder=softmax")
     with pytest.raises(InputError, match="one label each; set decoder: auto, or logistic"):
         train_decoder(
             Projected.open(tmp_path / "p.h5"),
@@ -90,6 +90,6 @@ def test_what_a_decoder_is_not_for(multilabel, decoded, tmp_path) -> None:
 
 def test_softmax_is_refused_before_labels_are_embedded(multilabel, multiclass, tmp_path) -> None:
     embed = "embed", "--for-softmax", "--rank=3", f"--output={tmp_path}/embedding.h5"
-    assert len(ovaflow(*embed, multilabel.path, status=2).splitlines()) == 1
+    assert len(ovaflow(embed, multilabel.path, status=2).splitlines()) == 1
     assert not (tmp_path / "embedding.h5").exists()
-    ovaflow(*embed, multiclass.path)
+    ovaflow(embed, multiclass.path)
