@@ -308,7 +308,7 @@ class ReadTexts(_WithFeatureColumns):
     )
     encoding: Encoding = setting(
         "utf-8",
-        "encoding, such as windows-1252; UTF-16 is known by its mark",
+        "encoding, such as windows-1252; UTF-16 is recognized by its mark",
         where=make_setting_scope("encoding"),
     )
     quotes: Literal["auto", "double", "backslash", "none"] = setting(
