@@ -35,11 +35,11 @@ class PipelineFolder:
 
     def options(self, *arguments) -> list[str]:
         """Options of Snakemake."""
-        return ["--snakefile", str(self.snakefile), "--cores", "2", *split_words(arguments)]
+        return ["--snakefile", str(self.snakefile), "--cores", "2", *arguments]
 
     def command(self, *arguments) -> list[str]:
         """Command line of Snakemake, called without activating the virtual environment."""
-        return [sys.executable, "-m", "snakemake", *self.options(*arguments)]
+        return [sys.executable, "-m", "snakemake", *self.options(*split_words(arguments))]
 
     def environment(self, **variables) -> dict[str, str]:
         """Environment of a run: no virtual environment on PATH."""
@@ -97,7 +97,7 @@ class PipelineFolder:
         written = io.StringIO()
         with contextlib.chdir(self.folder), contextlib.redirect_stdout(written):
             with contextlib.redirect_stderr(written), contextlib.suppress(SystemExit):
-                snakemake.cli.main([*self.options("--dry-run", *arguments), *config])
+                snakemake.cli.main([*self.options("--dry-run", *split_words(arguments)), *config])
         return written.getvalue()
 
     def jobs(self, *arguments) -> dict[str | None, dict[str, int]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import h5py
 import pandas as pd
 import pytest
+from commands import split_words
 
 # many processes of their own
 pytestmark = pytest.mark.long
@@ -38,7 +39,7 @@ def ovaflow(tmp_path_factory):
     places = os.pathsep.join([str(folder), str(COLUMN.parent)])
 
     def run(*words):
-        command = [sys.executable, "-m", "ovaflow", *[str(word) for word in words]]
+        command = [sys.executable, "-m", "ovaflow", *split_words(words)]
         done = subprocess.run(
             command,
             cwd=folder,
