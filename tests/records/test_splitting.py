@@ -427,7 +427,7 @@ def test_a_share_far_from_the_one_asked_for_is_told(prepare, split) -> None:
         told = alike.search(prepare.said)
         assert told is None if amount in range(45, 76) else int(told[1]) == amount
     assert prepare(TABLE, "--split=random").test.X.n_rows == 60
-    assert "not about" not in prepare.said
+    assert "instead of about" not in prepare.said
 
 
 def test_a_share_far_off_because_of_groups_is_told(prepare) -> None:
@@ -441,7 +441,7 @@ def test_a_share_far_off_because_of_groups_is_told(prepare) -> None:
         assert prepare(TABLE, "--group-column=series", f"--seed={seed}").test.X.n_rows == amount
         assert int(re.search(told, prepare.said)[1]) == amount
     assert 40 < prepare(TABLE, "--group-column=year").test.X.n_rows < 80
-    assert "not about" not in prepare.said
+    assert "instead of about" not in prepare.said
 
 
 @pytest.mark.parametrize("seed", range(3))
