@@ -109,7 +109,7 @@ def test_the_log_counts_extra_records_that_are_left_out_with_held_out_ones(
     left_out = 32 - int(held.train.extra.sum())
     n_held = held.test.X.n_rows
     assert f"held.h5: {n_held} of {known} training instances held out" in said
-    assert f"held out; {left_out} of 32 extra ones" in said
+    assert f"held out; {left_out} of 32 extra instances" in said
     assert 0 < left_out < 32
 
 
