@@ -147,7 +147,7 @@ class _Inputs(NamedTuple):
 
 
 class _Outputs(NamedTuple):
-    """Files that are written about predictions; None for those that nobody asked for."""
+    """Files that are written about predictions; None for those that are not asked for."""
 
     metrics: Path | None
     analysis: Path | None

@@ -65,7 +65,7 @@ class Pinning:
         Returns
         -------
         memory : mmap or None
-            The job's private view of the copy; None where there is no room, or the job is on
+            The job's private view of the copy; None where there is no space, or the job is on
             several nodes.
         """
         # threads on several nodes are as far from a copy as from the file

@@ -108,7 +108,7 @@ class SavedRecords:
         is_file = os.path.isfile(self._path)
         with open(self._path, "rb") if is_file else io.BytesIO() as lines:
             lines.seek(self._end - len(self._last_line))
-            # somebody may have deleted a line, or begun another file
+            # a user may have deleted a line, or begun another file
             if lines.read(len(self._last_line)) != self._last_line:
                 self._clear()
                 lines.seek(0)

@@ -46,7 +46,7 @@ function put(record) {
   showChosen();
 }
 
-// what stands in the form: the text, and what is beside it by column
+// the content of the form: the text, and the other columns by name
 function form() {
   return {text: by("text").value, beside: Object.fromEntries(FIELDS.map((field) => [field.dataset.column, valueOf(field)]))};
 }
@@ -121,7 +121,7 @@ async function lookFor(current, note) {
   if (health.takes_text && /^\s*<[a-z!][^>]*>|<\/[a-z]\w*\s*>/i.test(desk.text)) {
     const {text} = await ask("texts?name=pasted.html", desk.text, "text/html");
     if (!current()) return;
-    // unless somebody types meanwhile
+    // unless the user types meanwhile
     if (form().text === desk.text) by("text").value = text;
     put(Object.freeze({...desk, text, columns: null}));
     remark(note = [note, say("html")].filter(Boolean).join(" "));
@@ -157,7 +157,7 @@ function featuresOf(text) {
   return features;
 }
 
-// the button: labels of what stands in the form, which may be another record than the one on the desk
+// the button: labels of the record in the form, which may be another one than the one on the desk
 async function find(note = "") {
   const content = form(), {text} = content;
   if (hasContent(desk, content)) return desk.answer ? again() : look(note);
@@ -205,7 +205,7 @@ function choose(question, why, answers) {
   return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue), {once: true}));
 }
 
-// whether the record on the desk may make room for another one
+// whether the record on the desk may be replaced by another one
 async function mayLeave() {
   if (!unsaved(desk)) return true;
   return await choose(say("ask leave"), say("ask leave why"), {stay: say("stay"), leave: say("leave")}) === "leave";

@@ -18,7 +18,7 @@ function opened({text, id = "", columns = null, beside = {}, address = ""}) {
   return Object.freeze({...NOTHING, key: Symbol("record"), text, id, columns, beside, address});
 }
 
-// a saved record as it is opened: what is beside its text stands apart
+// a saved record as it is opened: its other columns are separate from its text
 function broughtBack({text, columns}, namesBeside) {
   const parts = Object.entries(columns ?? {}), isBeside = ([name]) => namesBeside.includes(name);
   const texts = parts.filter((part) => !isBeside(part));
@@ -98,7 +98,7 @@ function isSavedWithMore(record, saved) {
   return Boolean(saved) && !record.correction && saved.text === record.text && hasBeside(record, {}) && !hasBeside(record, saved.beside);
 }
 
-// why a record cannot be saved, or nothing: Save means what stands in the form
+// why a record cannot be saved, or nothing: Save saves the content of the form
 function hindrance(record, form, looking) {
   if (looking) return "not saved: looking";
   if (form.text !== record.text) return "not saved: changed";
