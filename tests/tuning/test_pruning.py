@@ -47,7 +47,8 @@ def make_case(tmp_path):
 def measure_without_small_weights(model, dataset, threshold) -> dict[str, float]:
     """nDCG@5 and PSP@5 of dense weights without the small ones."""
     dense = model.weights.to_scipy().toarray()
-    (X, Y) = (dataset.test.X.to_scipy().toarray(), dataset.test.Y)
+    X = dataset.test.X.to_scipy().toarray()
+    Y = dataset.test.Y
     dense[np.abs(dense) < np.float32(threshold)] = 0
     ids, _ = naive.top_k(X, dense, model.trained, 5)
     metrics = compute_ranking_metrics(ids, Y, dataset.inverse_propensity(A, B))

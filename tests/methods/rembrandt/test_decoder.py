@@ -1,3 +1,7 @@
+"""Decoders against scikit-learn, by commands."""
+
+from pathlib import Path
+
 import naive
 import numpy as np
 import pytest
@@ -8,13 +12,17 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
 from ovaflow.console.errors import InputError
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.methods.rembrandt.decoder import Decoding, train_decoder
 from ovaflow.methods.rembrandt.model_file import EmbeddingModel, predict_embedded
 from ovaflow.methods.rembrandt.projection import Projected
 from ovaflow.model.one_vs_all import OneVsAll
 
 
-def run(dataset, folder, shards=1, embed="", **options):
+def train_model(
+    dataset: Dataset, folder: Path, shards: int = 1, embed: str = "", **options: str
+) -> EmbeddingModel:
+    """Train by commands, with options of each, and open the model."""
     training = CommandTraining(
         "rembrandt", dataset.path, folder, shards, embed=f"--rank=8 {embed}", **options
     )
@@ -22,12 +30,12 @@ def run(dataset, folder, shards=1, embed="", **options):
 
 
 @pytest.fixture(scope="module")
-def decoded(multilabel, tmp_path_factory):
-    return run(multilabel, tmp_path_factory.mktemp("decoded"))
+def decoded(multilabel, tmp_path_factory) -> EmbeddingModel:
+    return train_model(multilabel, tmp_path_factory.mktemp("decoded"))
 
 
 def test_one_vs_rest_as_scikit_learn_does(multilabel, tmp_path) -> None:
-    model = run(multilabel, tmp_path, tune="--C=1 --epsilon=0.0001")
+    model = train_model(multilabel, tmp_path, tune="--C=1 --epsilon=0.0001")
     features = model.projection.features(multilabel.train.X)
     Y = multilabel.train.Y.to_scipy().toarray()
     for label in (0, 7, 29):
@@ -37,7 +45,7 @@ def test_one_vs_rest_as_scikit_learn_does(multilabel, tmp_path) -> None:
 
 
 def test_softmax_where_every_instance_has_one_label(multiclass, tmp_path) -> None:
-    model = run(multiclass, tmp_path, tune="--held-out=0 --C=1")
+    model = train_model(multiclass, tmp_path, tune="--held-out=0 --C=1")
     assert model.parameters["train"]["decoder"] == "softmax"
     features = model.projection.features(multiclass.train.X)
     solver = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-10, max_iter=1000)
@@ -47,14 +55,17 @@ def test_softmax_where_every_instance_has_one_label(multiclass, tmp_path) -> Non
 
 def test_shards_and_threads_of_softmax_change_no_byte(multiclass, tmp_path) -> None:
     threads = dict.fromkeys(("embed", "project", "tune", "train"), "--threads=2")
-    models = run(multiclass, tmp_path / "1"), run(multiclass, tmp_path / "3", 3, **threads)
-    assert models[0].path.read_bytes() == models[1].path.read_bytes()
+    first = train_model(multiclass, tmp_path / "1")
+    second = train_model(multiclass, tmp_path / "3", shards=3, **threads)
+    assert first.path.read_bytes() == second.path.read_bytes()
 
 
 @pytest.mark.parametrize("kind", ["rembrandt", "compressed-sensing", "pca", "plst", "none"])
 def test_other_embeddings_go_the_same_way(multilabel, tmp_path, kind) -> None:
     random = "--features=laplacian --random-features=40"
-    model = run(multilabel, tmp_path, embed=f"--embedding={kind}", project=random, tune="--C=1")
+    model = train_model(
+        multilabel, tmp_path, embed=f"--embedding={kind}", project=random, tune="--C=1"
+    )
     assert model.decoder.shape == (30, 41)
     assert model.projection.features(multilabel.test.X).shape == (100, 41)
     described = f"--dataset={multilabel.path}", f"--output={tmp_path}/embedding.json"
