@@ -19,14 +19,15 @@ def split_words(words) -> list[str]:
     """
     if len(words) == 1 and isinstance(words[0], str):
         return shlex.split(words[0])
-    return _flatten(words)
+    return list_words(words)
 
 
-def _flatten(words) -> list[str]:
+def list_words(words) -> list[str]:
+    """List words that are given alone or in lists."""
     flat = []
     for each in words:
         if isinstance(each, Iterable) and not isinstance(each, str):
-            flat += _flatten(each)
+            flat += list_words(each)
         else:
             flat.append(str(each))
     return flat

@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any
 
 import click
+from commands import list_words
 
 from ovaflow.cli import group
 from ovaflow.cli.options import step_options
@@ -31,7 +32,7 @@ def make_step_command(step, method) -> click.Group:
 def parse_options(step, *options, method=ONE_VS_ALL) -> Any:
     """Parse the options of a step to its settings."""
     required = [f"--{name}={value}" for name, value in REQUIRED.get(step, {}).items()]
-    words = [step, *required, *options]
+    words = [step, *required, *list_words(options)]
     return make_step_command(step, method).main(words, "ovaflow", standalone_mode=False)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from commands import list_words
 from solving import make_memory_dataset
 
 from ovaflow.cli import main
@@ -64,5 +65,5 @@ def train_model_file(path, dataset, prune=0.0) -> Path:
 
 def prepare_and_train(folder, *options, name="model", prune=0.0) -> Path:
     """Prepare dataset.h5 with options and train on it; return the path of NAME.h5."""
-    assert main(["prepare", *options, f"--output={folder}/dataset.h5"]) == 0
+    assert main(["prepare", *list_words(options), f"--output={folder}/dataset.h5"]) == 0
     return train_model_file(folder / f"{name}.h5", open_dataset(folder / "dataset.h5"), prune)

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from commands import ovaflow
+from commands import list_words, ovaflow
 from records import write_records
 from synthetic import prepare_and_train, write_weights
 
@@ -35,7 +35,7 @@ def model(tmp_path_factory):
     (folder / "names.txt").write_text("\n".join(TOPICS), encoding="utf-8")
     files = [f"--{role}={folder}/records.csv" for role in ("train", "test")]
     return prepare_and_train(
-        folder, "--format=csv", *files, f"--labels={folder}/names.txt", "--features=words"
+        folder, "--format=csv", files, f"--labels={folder}/names.txt", "--features=words"
     )
 
 
@@ -45,8 +45,9 @@ def explain(model, monkeypatch):
     monkeypatch.setenv("COLUMNS", "90")
 
     def run_explain(*arguments, model=f"--model={model}", status=0):
-        written = ovaflow("explain", filter(None, [model]), arguments, status=status)
-        return json.loads(written) if "--json" in arguments else written
+        words = list_words([model or [], arguments])
+        written = ovaflow("explain", words, status=status)
+        return json.loads(written) if "--json" in words else written
 
     return run_explain
 
@@ -121,18 +122,18 @@ def all_ones(path, dataset):
 def test_training_records_of_a_label(tmp_path, prepared, explain) -> None:
     dataset = prepared(RECORDS)
     model = str(all_ones(tmp_path / "model.h5", dataset).path)
-    asked = "--label=coffee", f"--dataset={dataset.path}"
-    (label,) = explain(*asked, "--json", model=model)["labels"]
+    asked = ["--label=coffee", f"--dataset={dataset.path}"]
+    (label,) = explain(asked, "--json", model=model)["labels"]
     names = [each["record"] for each in label["records"]]
     assert label["records"][names.index("r3")]["words"] == ["bean", "coffee"]
     sums = dataset.train.X.to_scipy().sum(axis=1)[[0, 2, 3]]
     assert [each["score"] for each in label["records"]] == pytest.approx(np.sort(sums))
     assert names == np.array(["r1", "r3", "line 5"])[np.argsort(sums, kind="stable")].tolist()
-    written = explain(*asked, "--top=2", model=model)
+    written = explain(asked, "--top=2", model=model)
     assert "training records, the lowest scores first" in written
     assert names[2] not in written
     prepared(RECORDS.replace("r1", "r9"))
-    assert "made from another dataset than" in explain(*asked, model=model, status=2)
+    assert "made from another dataset than" in explain(asked, model=model, status=2)
 
 
 def test_html_is_read_without_tags_and_explained_in_its_places(tmp_path, prepared, explain) -> None:
@@ -158,16 +159,16 @@ def test_html_is_read_without_tags_and_explained_in_its_places(tmp_path, prepare
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(explain, arguments, said) -> None:
-    written = explain(*arguments.split(), status=2)
+    written = explain(arguments.split(), status=2)
     assert said in written
     assert written.count("\n") == 1
 
 
 def test_the_model_may_be_an_argument(model, explain, capsys) -> None:
-    asked = "explain", str(model), "--text=zzz", "--json"
-    assert main([*asked]) == 0
+    asked = ["--text=zzz", "--json"]
+    assert main(["explain", str(model), *asked]) == 0
     written, said = capsys.readouterr()
     assert said == "ovaflow: the text has no word that the model knows\n"
-    assert explain(*asked[2:]) == json.loads(written)
+    assert explain(asked) == json.loads(written)
     for arguments in ([], [str(model), f"--model={model}"]):
-        assert "give one MODEL" in explain(*arguments, "--text=Tee", model=None, status=2)
+        assert "give one MODEL" in explain(arguments, "--text=Tee", model=None, status=2)

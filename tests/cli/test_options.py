@@ -50,7 +50,7 @@ def test_every_default_can_be_written_as_in_a_config_file(step, method) -> None:
         arguments = (
             [f"--{option}={written}"] if written != "[]" or name not in model.texts() else []
         )
-        assert parse_options(step, *arguments, method=method) == validate_config(step, method), name
+        assert parse_options(step, arguments, method=method) == validate_config(step, method), name
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,9 @@ def test_blocks_of_features_are_the_same_however_written(blocks) -> None:
     assert validate_config("prepare", features=in_one_line(blocks)).features == expected
     assert parse_options("prepare", f"--features={in_one_line(blocks)}").features == expected
     each = [f"--features={in_one_line(block)}" for block in blocks]
-    assert parse_options("prepare", *each).features == expected
+    assert parse_options("prepare", each).features == expected
     assert (
-        parse_options("prepare", *(f"--features={block}" for block in expected)).features
-        == expected
+        parse_options("prepare", (f"--features={block}" for block in expected)).features == expected
     )
 
 
@@ -131,7 +130,7 @@ def test_texts_are_taken_as_they_are(text) -> None:
         f"--{name}={text}"
         for name in ("include", "exclude", "label-separator", "id-column", "hierarchy")
     ]
-    found = parse_options("prepare", *arguments)
+    found = parse_options("prepare", arguments)
     assert found == validate_config(
         "prepare",
         include=[text],

@@ -165,12 +165,12 @@ def test_a_killed_promotion_leaves_the_old_model(
     assert sorted(os.listdir(models)) == entries
 
 
-FAIR = ("fair.h5", "--tolerance=0.1", "--metric=P@5")
-"""Model and options with which it replaces good.h5."""
+FAIR_OPTIONS = ["--tolerance=0.1", "--metric=P@5"]
+"""Options with which fair.h5 replaces good.h5."""
 
 
 def test_two_at_once_on_an_empty_place(folder, models) -> None:
-    where = [f"--over={models}/current", f"--on={folder}/checked.csv", *FAIR[1:]]
+    where = [f"--over={models}/current", f"--on={folder}/checked.csv", *FAIR_OPTIONS]
     command = [sys.executable, "-m", "ovaflow", "promote", *where]
     started = [
         subprocess.Popen([*command, folder / name], stdout=subprocess.PIPE)
@@ -225,7 +225,7 @@ def test_older_ones_go(promote, models, earlier) -> None:
     promote("good.h5", "--keep=2")
     promote("bad.h5", "--keep=2", status=1)
     assert os.listdir(models) == before
-    promote(*FAIR, "--keep=3")
+    promote("fair.h5", FAIR_OPTIONS, "--keep=3")
     assert sorted(os.listdir(models)) == [third.name, fourth.name, read_link(models), "current"]
 
 
@@ -243,7 +243,7 @@ def test_what_somebody_uses_or_no_promotion_made_stays(promote, models, earlier,
     there.symlink_to(tmp_path / "elsewhere")
     newer = earlier(10)
     before = set(os.listdir(models))
-    assert promote(*FAIR, "--keep=2") == f"removed {newer}"
+    assert promote("fair.h5", FAIR_OPTIONS, "--keep=2") == f"removed {newer}"
     assert set(os.listdir(models)) == before - {newer.name} | {read_link(models)}
 
 
@@ -252,6 +252,6 @@ def test_one_that_cannot_be_removed_is_named(promote, models, earlier, monkeypat
     (models / "current").symlink_to(earlier(2).name)
     denied = Mock(side_effect=PermissionError(13, "Permission denied"))
     monkeypatch.setattr("ovaflow.cli.promote.discard_folder", denied)
-    assert " -> 2" in promote(*FAIR, "--keep=2")
+    assert " -> 2" in promote("fair.h5", FAIR_OPTIONS, "--keep=2")
     assert f"{old}: not removed (Permission denied); remove it yourself" in capsys.readouterr().err
     assert old.exists()

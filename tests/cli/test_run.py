@@ -83,7 +83,7 @@ def test_without_a_config_snakemake_gets_the_options(error, monkeypatch) -> None
     monkeypatch.setattr("os.execv", lambda program, words: taken.append(words))
     taken = []
     for options in (["-n"], ["-j1", "--quiet"]):
-        error("run", *options, status=0)
+        error("run", options, status=0)
     assert [words[6:] for words in taken] == [["--cores", "all", "-n"], ["-j1", "--quiet"]]
 
 
@@ -91,7 +91,7 @@ def test_without_a_config_snakemake_gets_the_options(error, monkeypatch) -> None
 def test_a_misspelled_option_is_refused_before_anything_is_written(error, option) -> None:
     Path("a.csv").touch()
     for more in ([], ["--print-config"]):
-        assert "Did you mean" in error("train", "a.csv", option, *more)
+        assert "Did you mean" in error("train", "a.csv", option, more)
     assert [*Path().iterdir()] == [Path("a.csv")]
     # almost --dry-run, and Snakemake's
     for other, status in (("--dryrun", 0), ("--no-such", 2)):

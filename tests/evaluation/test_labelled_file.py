@@ -60,7 +60,7 @@ def train_table(place, text, separator):
     place.mkdir()
     (place / "train.csv").write_text(text)
     columns = "--text-column=title", "--labels-column=subjects", f"--label-separator={separator}"
-    return prepare_and_train(place, "--format=csv", f"--train={place}/train.csv", *columns)
+    return prepare_and_train(place, "--format=csv", f"--train={place}/train.csv", columns)
 
 
 @pytest.fixture(scope="module")

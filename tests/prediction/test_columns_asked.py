@@ -40,7 +40,7 @@ def folder(tmp_path_factory) -> Path:
     write_records(folder / "test.jsonl", [make_record(number) for number in range(100, 130)])
     columns = "--number-columns=price", "--category-columns=publisher"
     files = f"--train={folder}/train.jsonl", f"--test={folder}/test.jsonl"
-    prepare_and_train(folder, "--format=jsonl", *files, *columns, "--min-df=1")
+    prepare_and_train(folder, "--format=jsonl", files, columns, "--min-df=1")
     return folder
 
 

@@ -43,7 +43,7 @@ def files(tmp_path_factory):
         name="npz",
     )
     of_table = "--format=parquet", f"--train={folder}/trn.parquet", "--vector-column=embedding"
-    model = OneVsAll.open(prepare_and_train(folder, *of_table, name="parquet"))
+    model = OneVsAll.open(prepare_and_train(folder, of_table, name="parquet"))
     return folder, X[:N_NEW], Y[:N_NEW], model.weights.to_scipy().toarray()
 
 

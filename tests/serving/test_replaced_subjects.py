@@ -14,7 +14,7 @@ from ovaflow.dataset.dataset import open_dataset
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
     folder = tmp_path_factory.mktemp("living")
-    model = prepare_and_train(folder, *write_vocabulary(folder).split())
+    model = prepare_and_train(folder, write_vocabulary(folder).split())
     corrections = folder / "corrections.jsonl"
     with running_service(folder, f"living={model}", f"--corrections={corrections}") as running:
         running.folder = folder

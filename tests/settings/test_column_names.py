@@ -35,9 +35,9 @@ def test_names_are_the_same_in_a_config_file_and_in_options(
     names = (parameters["text_column"], parameters["labels_column"])
     assert split_column_names(parameters["text_column"]) == texts
     assert split_column_names(parameters["labels_column"]) == labels
-    found = parse_options("prepare", *format_options(parameters))
+    found = parse_options("prepare", format_options(parameters))
     assert (found.text_column, found.labels_column) == names
-    found = parse_options("prepare", *(f"--text-column={name}" for name in [*texts, "last"]))
+    found = parse_options("prepare", (f"--text-column={name}" for name in [*texts, "last"]))
     assert split_column_names(found.text_column) == [*texts, "last"]
 
 
