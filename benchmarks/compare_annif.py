@@ -111,36 +111,44 @@ def _write_corpus(data: Path, work: Path, documents: int | None) -> None:
     """Write a corpus as Annif's files: a vocabulary in CSV, documents in short-text TSV."""
     if (work / "vocab.csv").exists():
         return
+    vocabulary = []
     with gzip.open(data / "labels.txt.gz", "rt", encoding="utf-8") as lines:
-        labels = [line.rstrip("\n").split("\t") for line in lines]
-    uris = [uri.strip("<>").replace("gnd:", "https://d-nb.info/gnd/") for uri, _ in labels]
+        for line in lines:
+            uri, name = line.rstrip("\n").split("\t")
+            vocabulary.append((uri.strip("<>").replace("gnd:", "https://d-nb.info/gnd/"), name))
     for part in ("train", "test"):
         with (
             gzip.open(data / f"{part}_raw.tsv.gz", "rt", encoding="utf-8") as lines,
             open(work / f"{part}.tsv", "w", encoding="utf-8") as corpus,
         ):
-            for line in islice(lines, documents if part == "test" else None):
+            if part == "test":
+                lines = islice(lines, documents)
+            for line in lines:
                 ids, text = line.rstrip("\n").split("\t", 1)
-                subjects = [f"<{uris[int(label)]}>" for label in ids.split(",")]
+                subjects = [f"<{vocabulary[int(label)][0]}>" for label in ids.split(",")]
                 corpus.write(f"{text}\t{' '.join(subjects)}\n")
     with open(work / "vocab.csv", "w", encoding="utf-8", newline="") as table:
         rows = csv.writer(table)
         rows.writerow(["uri", "label_en"])
-        rows.writerows([uri, name] for uri, (_, name) in zip(uris, labels, strict=True))
+        rows.writerows(vocabulary)
 
 
 def _write_projects(work: Path, language: str, names: list[str]) -> None:
     lines = []
     for name in names:
         backend, analyzer = name.split("-")
-        argument = _SNOWBALL[language] if analyzer == "snowball" else language
+        argument = language
+        if analyzer == "snowball":
+            argument = _SNOWBALL[language]
         settings = {"name": name, "language": "en", "vocab": "v", "backend": backend, "limit": 100}
         if backend == "ensemble":
             sources = [other for other in names if other.endswith(analyzer) and other != name]
             settings["sources"] = ",".join(sources)
         else:
             settings |= {"analyzer": f"{analyzer}({argument})"} | _BACKENDS[backend]
-        lines += [f"[{name}]", *(f"{key}={value}" for key, value in settings.items()), ""]
+        lines.append(f"[{name}]")
+        lines += [f"{key}={value}" for key, value in settings.items()]
+        lines.append("")
     (work / "projects.cfg").write_text("\n".join(lines), encoding="utf-8")
 
 

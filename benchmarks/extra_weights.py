@@ -37,10 +37,13 @@ Records = tuple[list[str], list[list[str]]]
 
 def read_records(path: Path) -> Records:
     """Read texts and their labels."""
+    texts = []
+    labels = []
     with gzip.open(path, "rt", encoding="utf-8") as file:
-        rows = [line.rstrip("\n").split("\t", 1) for line in file]
-    texts = [text for _, text in rows]
-    labels = [joined.split(",") for joined, _ in rows]
+        for line in file:
+            ids, text = line.rstrip("\n").split("\t", 1)
+            texts.append(text)
+            labels.append(ids.split(","))
     return texts, labels
 
 

@@ -125,8 +125,13 @@ def _exponents(points: list[dict], axis: str) -> dict[str, float]:
 
 def _line(points: list[dict], axis: str, solver: str) -> np.ndarray:
     """Return sizes and times of a solver, shape (2, parts)."""
-    shown = [point for point in points if (point["axis"], point["solver"]) == (axis, solver)]
-    return np.array([(point["size"], point["cpu_ms_per_label"]) for point in shown]).T
+    sizes = []
+    times = []
+    for point in points:
+        if point["axis"] == axis and point["solver"] == solver:
+            sizes.append(point["size"])
+            times.append(point["cpu_ms_per_label"])
+    return np.array([sizes, times])
 
 
 def format_table(growth: dict) -> str:

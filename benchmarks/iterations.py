@@ -103,7 +103,10 @@ def _iterations(jobs: LabelJobs, label: int, work: Workspace) -> Iterator[dict]:
     at = None
     for number in range(settings.max_newton + 1):
         began = time.thread_time()
-        at = take_step(X, at, work, settings) if at else evaluate_start(X, work, settings)
+        if at is None:
+            at = evaluate_start(X, work, settings)
+        else:
+            at = take_step(X, at, work, settings)
         milliseconds = 1000 * (time.thread_time() - began)
         yield {
             "iteration": number,

@@ -96,10 +96,12 @@ def sample_subtrees(
     "--earlier", type=FILE_TYPE, help="Model that --initialization=pretrained starts from."
 )
 @click.option("--reference", is_flag=True, help="Use the plain solver, one label at a time.")
-def main(dataset, labels, seed, threads, earlier, reference, settings) -> None:
+def main(dataset, *, labels, seed, threads, earlier, reference, settings) -> None:
     """Train a random sample of the labels of DATASET (dataset.h5) and print one line of JSON."""
     opened = open_dataset(dataset)
-    start = None if earlier is None else match_model(LabelWeights.open(earlier), opened)
+    start = None
+    if earlier is not None:
+        start = match_model(LabelWeights.open(earlier), opened)
     settings = settings.model_copy(update={"reference": reference})
     click.echo(json.dumps(measure(opened, labels, seed, threads, settings, start)))
 

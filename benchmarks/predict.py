@@ -26,9 +26,9 @@ from tables import NOT_INSTALLED, align
 from threadpoolctl import threadpool_limits
 
 from ovaflow.console.errors import InputError
-from ovaflow.dataset.dataset import open_dataset
+from ovaflow.dataset.dataset import Dataset, open_dataset
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.sparse.csr import select_rows
+from ovaflow.sparse.csr import CSR, select_rows
 
 _SCORED_INSTANCES = 256
 """Instances that SciPy scores at a time: the product of more would not fit into memory."""
@@ -41,15 +41,15 @@ class Contestant(ABC):
     trains = False
 
     @abstractmethod
-    def __init__(self, predictor, dataset, k): ...
+    def __init__(self, predictor: Predictor, dataset: Dataset, k: int) -> None: ...
 
     @abstractmethod
-    def prepare(self, X) -> Any:
-        """Instances in the form that the package takes; not timed."""
+    def prepare(self, X: CSR) -> Any:
+        """Convert instances to the form that the package takes; not timed."""
 
     @abstractmethod
-    def best(self, prepared) -> Sequence[np.ndarray]:
-        """Labels of prepared instances, best first."""
+    def find_best(self, prepared: Any) -> Sequence[np.ndarray]:
+        """Find the labels of prepared instances, best first."""
 
 
 class Own(Contestant):
@@ -63,7 +63,7 @@ class Own(Contestant):
     def prepare(self, X) -> Any:
         return X
 
-    def best(self, prepared) -> Sequence[np.ndarray]:
+    def find_best(self, prepared) -> Sequence[np.ndarray]:
         return self._predictor.top_k(prepared, self._k)[0]
 
 
@@ -80,13 +80,13 @@ class SciPy(Contestant):
     def prepare(self, X) -> Any:
         return as_matrix(X)
 
-    def best(self, prepared) -> Sequence[np.ndarray]:
+    def find_best(self, prepared) -> Sequence[np.ndarray]:
         blocks = []
         for start in range(0, prepared.shape[0], _SCORED_INSTANCES):
-            blocks.append(self._find_best(prepared[start : start + _SCORED_INSTANCES]))
+            blocks.append(self._find_best_of_block(prepared[start : start + _SCORED_INSTANCES]))
         return np.concatenate(blocks)
 
-    def _find_best(self, X) -> np.ndarray:
+    def _find_best_of_block(self, X) -> np.ndarray:
         scores = (X @ self._weights).toarray()
         scores[:, self._untrained] = -np.inf
         k = min(self._k, scores.shape[1] - 1)
@@ -116,13 +116,15 @@ class Pecos(Contestant):
     def prepare(self, X) -> Any:
         return as_matrix(X)[:, : X.n_columns - (self._bias != 0)]
 
-    def best(self, prepared) -> Sequence[np.ndarray]:
+    def find_best(self, prepared) -> Sequence[np.ndarray]:
         found = self._model.predict(prepared, only_topk=self._k, threads=1, post_processor="noop")
         found = scipy.sparse.csr_matrix(found)
-        return [
-            found.indices[a:b][np.argsort(-found.data[a:b])]
-            for a, b in zip(found.indptr[:-1], found.indptr[1:], strict=True)
-        ]
+        labels = []
+        for row in range(found.shape[0]):
+            entries = slice(found.indptr[row], found.indptr[row + 1])
+            order = np.argsort(-found.data[entries])
+            labels.append(found.indices[entries][order])
+        return labels
 
 
 class _Trained(Contestant):
@@ -130,15 +132,15 @@ class _Trained(Contestant):
 
     def __init__(self, predictor, dataset, k) -> None:
         self._folder = tempfile.TemporaryDirectory()
-        labels = np.flatnonzero(predictor.model.trained)
-        settings = {
-            "C": 1.0,
-            "epsilon": 0.01,
-            "threshold": 0.01,
-            "seed": 0,
-            "folder": Path(self._folder.name),
-        }
-        self._problem = Problem(dataset, labels, **settings)
+        self._problem = Problem(
+            dataset,
+            np.flatnonzero(predictor.model.trained),
+            C=1.0,
+            epsilon=0.01,
+            threshold=0.01,
+            seed=0,
+            folder=Path(self._folder.name),
+        )
         self._k = k
         self._peer = self._kind()(self._problem)
         self._peer.train()
@@ -157,7 +159,7 @@ class NapkinXC(_Trained):
 
         return BinaryRelevance
 
-    def best(self, prepared) -> Sequence[np.ndarray]:
+    def find_best(self, prepared) -> Sequence[np.ndarray]:
         return self._peer._model.predict(prepared, top_k=self._k)
 
 
@@ -176,10 +178,12 @@ class Omikuji(_Trained):
         return Parabel
 
     def prepare(self, X) -> Any:
-        rows = super().prepare(X)
-        return [list(zip(row.indices.tolist(), row.data.tolist(), strict=True)) for row in rows]
+        rows = []
+        for row in super().prepare(X):
+            rows.append(list(zip(row.indices.tolist(), row.data.tolist(), strict=True)))
+        return rows
 
-    def best(self, prepared) -> Sequence[np.ndarray]:
+    def find_best(self, prepared) -> Sequence[np.ndarray]:
         return [self._peer._model.predict(row, 10, self._k) for row in prepared]
 
 
@@ -208,10 +212,44 @@ class Timing(NamedTuple):
     failure: str = ""
 
 
+class Round(NamedTuple):
+    """What a contestant took in one round, in milliseconds."""
+
+    batch: float  # CPU time of an instance
+    single: float  # CPU time of one instance at a time
+    walls: np.ndarray  # wall time of each of these
+
+
 def benchmark_prediction(
-    model, dataset, names, k=5, instances=1000, singles=300, rounds=3, seed=0
+    model: Path,
+    dataset: Dataset,
+    names: Sequence[str],
+    *,
+    k: int,
+    n_instances: int,
+    n_singles: int,
+    n_rounds: int,
+    seed: int,
 ) -> list[Timing]:
-    """Time contestants in turn, round after round, on random test instances."""
+    """Time contestants in turn, round after round, on random test instances.
+
+    Parameters
+    ----------
+    model : path
+    dataset : Dataset
+        The dataset that the model was trained on.
+    names : sequence of str
+        Contestants in addition to ovaflow.
+    k : int
+        Number of labels to find.
+    n_instances : int
+        Number of instances of the batch.
+    n_singles : int
+        Number of them that are scored one at a time.
+    n_rounds : int
+    seed : int
+        Seed of the draw of instances.
+    """
     predictor = Predictor.open(model)
     if not hasattr(predictor.model, "weights"):
         raise InputError(
@@ -224,58 +262,59 @@ def benchmark_prediction(
             remedy="give the model and the dataset that it was trained on",
         )
     rng = np.random.default_rng(seed)
-    rows = rng.choice(dataset.test.X.n_rows, min(instances, dataset.test.X.n_rows), replace=False)
+    n_test = dataset.test.X.n_rows
+    rows = rng.choice(n_test, min(n_instances, n_test), replace=False)
     X = select_rows(dataset.test.X, rows)
-    chosen = ["ovaflow", *(name for name in names if name != "ovaflow")]
-    missing = {
-        name for name in chosen if importlib.util.find_spec(CONTESTANTS[name].requires) is None
-    }
-    running = {
-        name: CONTESTANTS[name](predictor, dataset, k) for name in chosen if name not in missing
-    }
-    times = {name: [] for name in running}
-    found = {}
-    for _ in range(rounds + 1):
-        for name, contestant in running.items():
-            found[name], measured = _measure(contestant, X, min(singles, X.n_rows))
-            times[name].append(measured)
-    return [
-        Timing(name, failure="not installed")
-        if name in missing
-        else _summarize(name, running[name], times, found)
-        for name in chosen
-    ]
+    chosen = dict.fromkeys(["ovaflow", *names])
+    contestants = {}
+    for name in chosen:
+        kind = CONTESTANTS[name]
+        if importlib.util.find_spec(kind.requires) is not None:
+            contestants[name] = kind(predictor, dataset, k)
+    rounds: dict[str, list[Round]] = {name: [] for name in contestants}
+    labels = {}
+    for _ in range(n_rounds + 1):
+        for name, contestant in contestants.items():
+            labels[name], measured = _measure(contestant, X, min(n_singles, X.n_rows))
+            rounds[name].append(measured)
+    timings = []
+    for name in chosen:
+        if name not in contestants:
+            timings.append(Timing(name, failure="not installed"))
+            continue
+        # the first round warms up
+        timing = _summarize(name, rounds[name][1:], rounds["ovaflow"][1:])
+        if not contestants[name].trains:
+            timing = timing._replace(same=_compare_labels(labels["ovaflow"], labels[name]))
+        timings.append(timing)
+    return timings
 
 
-def _measure(
-    contestant, X, singles
-) -> tuple[Sequence[np.ndarray], tuple[float, float, np.ndarray]]:
+def _measure(contestant: Contestant, X: CSR, n_singles: int) -> tuple[Sequence[np.ndarray], Round]:
+    """Return the best labels of instances, and what it took to find them."""
     prepared = contestant.prepare(X)
     cpu = time.process_time()
-    found = contestant.best(prepared)
+    labels = contestant.find_best(prepared)
     batch = (time.process_time() - cpu) / X.n_rows
-    alone = [contestant.prepare(select_rows(X, np.array([i]))) for i in range(singles)]
-    walls = np.empty(singles)
+    singles = [contestant.prepare(select_rows(X, np.array([i]))) for i in range(n_singles)]
+    walls = np.empty(n_singles)
     cpu = time.process_time()
-    for i, row in enumerate(alone):
+    for i, row in enumerate(singles):
         wall = time.perf_counter()
-        contestant.best(row)
+        contestant.find_best(row)
         walls[i] = time.perf_counter() - wall
-    single = (time.process_time() - cpu) / singles
-    return found, (1e3 * batch, 1e3 * single, 1e3 * walls)
+    single = (time.process_time() - cpu) / n_singles
+    return labels, Round(1e3 * batch, 1e3 * single, 1e3 * walls)
 
 
-def _summarize(name, contestant, times, found) -> Timing:
-    """Summarize the rounds of a contestant, without the first one, which warms up."""
-    batch = np.array([entry[0] for entry in times[name][1:]])
-    single = np.array([entry[1] for entry in times[name][1:]])
-    own_batch = np.array([entry[0] for entry in times["ovaflow"][1:]])
-    own_single = np.array([entry[1] for entry in times["ovaflow"][1:]])
-    walls = np.concatenate([entry[2] for entry in times[name][1:]])
+def _summarize(name: str, rounds: list[Round], own_rounds: list[Round]) -> Timing:
+    """Summarize the rounds of a contestant next to those of ovaflow."""
+    batch = np.array([each.batch for each in rounds])
+    single = np.array([each.single for each in rounds])
+    own_batch = np.array([each.batch for each in own_rounds])
+    own_single = np.array([each.single for each in own_rounds])
+    walls = np.concatenate([each.walls for each in rounds])
     p50, p99 = np.percentile(walls, [50, 99]).tolist()
-    same = None
-    if not contestant.trains:
-        same = _compare_labels(found["ovaflow"], found[name])
     return Timing(
         name=name,
         batch_ms=float(np.median(batch)),
@@ -284,7 +323,6 @@ def _summarize(name, contestant, times, found) -> Timing:
         p99_ms=p99,
         batch_ratio=float(np.median(batch / own_batch)),
         single_ratio=float(np.median(single / own_single)),
-        same=same,
     )
 
 
@@ -306,15 +344,18 @@ def prediction_table(timings: list[Timing]) -> str:
         if timing.failure:
             rows.append([timing.name, NOT_INSTALLED])
             continue
-        same = "own model" if timing.same is None else f"{100 * timing.same:.1f} %"
-        figures = (timing.batch_ms, timing.batch_ratio, timing.single_ms, timing.single_ratio)
-        rows.append(
-            [
-                timing.name,
-                *(f"{value:.3g}" for value in (*figures, timing.p50_ms, timing.p99_ms)),
-                same,
-            ]
+        figures = (
+            timing.batch_ms,
+            timing.batch_ratio,
+            timing.single_ms,
+            timing.single_ratio,
+            timing.p50_ms,
+            timing.p99_ms,
         )
+        same = "own model"
+        if timing.same is not None:
+            same = f"{100 * timing.same:.1f} %"
+        rows.append([timing.name, *(f"{value:.3g}" for value in figures), same])
     notes = (
         "batch, single: CPU ms per instance, together and one at a time; "
         "p50, p99: wall ms of one at a time"
@@ -348,19 +389,25 @@ def prediction_table(timings: list[Timing]) -> str:
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def main(model, dataset, peers, top_k, instances, singles, repeats, seed, as_json) -> None:
+def main(model, dataset, *, peers, top_k, instances, singles, repeats, seed, as_json) -> None:
     """Find the best labels of test instances with MODEL (model.h5) and with other packages, on one
     thread.
     """
     with threadpool_limits(1):
         timings = benchmark_prediction(
-            model, open_dataset(dataset), peers, top_k, instances, singles, repeats, seed
+            model,
+            open_dataset(dataset),
+            peers,
+            k=top_k,
+            n_instances=instances,
+            n_singles=singles,
+            n_rounds=repeats,
+            seed=seed,
         )
-    click.echo(
-        json.dumps([timing._asdict() for timing in timings])
-        if as_json
-        else prediction_table(timings)
-    )
+    if as_json:
+        click.echo(json.dumps([timing._asdict() for timing in timings]))
+    else:
+        click.echo(prediction_table(timings))
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ class Method(NamedTuple):
     requires: str  # module that must be installed
     file: str  # of this folder
     kind: str  # class in it
-    tree: bool  # trains a label tree instead of one classifier per label
     remark: str  # where its settings differ from ovaflow's
+    tree: bool = False  # trains a label tree instead of one classifier per label
 
     @property
     def readable(self) -> bool:
@@ -35,7 +35,12 @@ class Method(NamedTuple):
 
 
 OWN = Method(
-    "ovaflow", "ovaflow", "ovaflow", "ovaflow", "MeanSeparating", False, "mean-separating start"
+    name="ovaflow",
+    package="ovaflow",
+    requires="ovaflow",
+    file="ovaflow",
+    kind="MeanSeparating",
+    remark="mean-separating start",
 )
 
 _LIBLINEAR_DUAL = "dual: tolerance 0.1 on projected gradients"
@@ -45,73 +50,97 @@ _OWN_PRUNING = "tolerance and pruning (0.1) of the package"
 METHODS = [
     OWN,
     Method(
-        "newton on blas",
-        "blas",
-        "scipy",
-        "blas",
-        "Newton",
-        False,
-        f"dense array; same start; {_SCORED}",
-    ),
-    Method("liblinear primal", "liblinear", "liblinear", "liblinear", "Primal", False, _SCORED),
-    Method(
-        "liblinear dual",
-        "liblinear",
-        "liblinear",
-        "liblinear",
-        "Dual",
-        False,
-        f"{_LIBLINEAR_DUAL}; {_SCORED}",
+        name="newton on blas",
+        package="blas",
+        requires="scipy",
+        file="blas",
+        kind="Newton",
+        remark=f"dense array; same start; {_SCORED}",
     ),
     Method(
-        "scikit-learn primal", "scikit-learn", "sklearn", "scikit_learn", "Primal", False, _SCORED
+        name="liblinear primal",
+        package="liblinear",
+        requires="liblinear",
+        file="liblinear",
+        kind="Primal",
+        remark=_SCORED,
     ),
     Method(
-        "scikit-learn dual",
-        "scikit-learn",
-        "sklearn",
-        "scikit_learn",
-        "Dual",
-        False,
-        f"{_LIBLINEAR_DUAL}; {_SCORED}",
-    ),
-    Method("pecos one-vs-all", "pecos", "pecos", "pecos", "OneVsAll", False, _LIBLINEAR_DUAL),
-    Method("pecos tree", "pecos", "pecos", "pecos", "Tree", True, _OWN_PRUNING),
-    Method(
-        "napkinxc br",
-        "napkinxc",
-        "napkinxc",
-        "napkinxc",
-        "BinaryRelevance",
-        False,
-        f"{_LIBLINEAR_DUAL}; its weights cannot be read",
+        name="liblinear dual",
+        package="liblinear",
+        requires="liblinear",
+        file="liblinear",
+        kind="Dual",
+        remark=f"{_LIBLINEAR_DUAL}; {_SCORED}",
     ),
     Method(
-        "napkinxc plt",
-        "napkinxc",
-        "napkinxc",
-        "napkinxc",
-        "LabelTree",
-        True,
-        f"{_OWN_PRUNING}; unit rows",
+        name="scikit-learn primal",
+        package="scikit-learn",
+        requires="sklearn",
+        file="scikit_learn",
+        kind="Primal",
+        remark=_SCORED,
     ),
     Method(
-        "omikuji parabel",
-        "omikuji",
-        "omikuji",
-        "omikuji",
-        "Parabel",
-        True,
-        f"{_OWN_PRUNING}; unit rows, bias 1; 3 trees; training includes reading its text file",
+        name="scikit-learn dual",
+        package="scikit-learn",
+        requires="sklearn",
+        file="scikit_learn",
+        kind="Dual",
+        remark=f"{_LIBLINEAR_DUAL}; {_SCORED}",
     ),
     Method(
-        "omikuji bonsai",
-        "omikuji",
-        "omikuji",
-        "omikuji",
-        "Bonsai",
-        True,
-        "as parabel, 100-means, depth 3",
+        name="pecos one-vs-all",
+        package="pecos",
+        requires="pecos",
+        file="pecos",
+        kind="OneVsAll",
+        remark=_LIBLINEAR_DUAL,
+    ),
+    Method(
+        name="pecos tree",
+        package="pecos",
+        requires="pecos",
+        file="pecos",
+        kind="Tree",
+        tree=True,
+        remark=_OWN_PRUNING,
+    ),
+    Method(
+        name="napkinxc br",
+        package="napkinxc",
+        requires="napkinxc",
+        file="napkinxc",
+        kind="BinaryRelevance",
+        remark=f"{_LIBLINEAR_DUAL}; its weights cannot be read",
+    ),
+    Method(
+        name="napkinxc plt",
+        package="napkinxc",
+        requires="napkinxc",
+        file="napkinxc",
+        kind="LabelTree",
+        tree=True,
+        remark=f"{_OWN_PRUNING}; unit rows",
+    ),
+    Method(
+        name="omikuji parabel",
+        package="omikuji",
+        requires="omikuji",
+        file="omikuji",
+        kind="Parabel",
+        tree=True,
+        remark=f"{_OWN_PRUNING}; unit rows, bias 1; 3 trees; "
+        "training includes reading its text file",
+    ),
+    Method(
+        name="omikuji bonsai",
+        package="omikuji",
+        requires="omikuji",
+        file="omikuji",
+        kind="Bonsai",
+        tree=True,
+        remark="as parabel, 100-means, depth 3",
     ),
 ]
 """Every method, ovaflow's own first."""

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from click.testing import CliRunner
 from compare import (
     Comparison,
+    Runs,
     compare,
     compute_objectives,
     main,
@@ -19,12 +20,22 @@ from tables import NOT_INSTALLED
 
 from ovaflow.sparse.csr import from_scipy
 
-ABSENT = Method("absent", "absent", "no_such_module", "absent", "Absent", False, "")
-BROKEN = Method("broken", "broken", "json", "no_such_file", "Broken", False, "")
+ABSENT = Method(
+    name="absent",
+    package="absent",
+    requires="no_such_module",
+    file="absent",
+    kind="Absent",
+    remark="",
+)
+BROKEN = Method(
+    name="broken", package="broken", requires="json", file="no_such_file", kind="Broken", remark=""
+)
 
 
 @pytest.fixture(scope="module")
-def runs(small_dataset):
+def runs(small_dataset) -> list[Runs]:
+    """The runs of ovaflow, of scikit-learn, and of a package that is not installed."""
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     methods = [OWN, find_method("scikit-learn primal"), ABSENT]
     return compare(Comparison(small_dataset, n_labels=6, repeats=2), methods)
@@ -60,12 +71,13 @@ def test_a_method_that_fails_says_why_and_stops_nothing(small_dataset, monkeypat
 
 def test_trees_train_on_the_sample_or_on_all_labels(small_dataset) -> None:
     tree = find_method("omikuji parabel")
-    assert len(Comparison(small_dataset, n_labels=4).select_labels(tree)) == 4
-    assert Comparison(small_dataset, 4, trees_on_all=True).select_labels(tree).tolist() == list(
-        range(11)
-    )
-    assert len(Comparison(small_dataset, 4, trees_on_all=True).select_labels(OWN)) == 4
-    assert len(Comparison(small_dataset, None).select_labels(OWN)) == 11
+    sample = Comparison(small_dataset, n_labels=4)
+    assert len(sample.select_labels(tree)) == 4
+    trees_on_all = Comparison(small_dataset, n_labels=4, trees_on_all=True)
+    assert trees_on_all.select_labels(tree).tolist() == list(range(11))
+    assert len(trees_on_all.select_labels(OWN)) == 4
+    all_labels = Comparison(small_dataset, n_labels=None)
+    assert len(all_labels.select_labels(OWN)) == 11
 
 
 def test_precision_counts_sampled_labels_and_their_instances_only() -> None:
@@ -85,31 +97,30 @@ def test_objectives_equal_the_naive_ones() -> None:
     X = rng.random((30, 7))
     W = rng.normal(size=(40, 7))
     Y = rng.random((40, 30)) < 0.3
-    ours = compute_objectives(
-        from_scipy(X), from_scipy(sp.csr_array(Y.astype(float))), from_scipy(W), C=0.7
-    )
+    positives = from_scipy(sp.csr_array(Y.astype(float)))
+    ours = compute_objectives(from_scipy(X), positives, from_scipy(W), C=0.7)
     X = np.float32(X).astype(float)
     W = np.float32(W).astype(float)
-    theirs = [
-        naive.objective(X, np.where(y, 1.0, -1.0), w, C=0.7) for y, w in zip(Y, W, strict=True)
-    ]
+    theirs = []
+    for is_positive, w in zip(Y, W, strict=True):
+        theirs.append(naive.objective(X, np.where(is_positive, 1.0, -1.0), w, C=0.7))
     assert ours == pytest.approx(theirs)
 
 
 def test_the_script(small_dataset, runs, monkeypatch) -> None:
     calls = []
-    monkeypatch.setattr("compare.compare", lambda *arguments: calls.append(arguments) or runs)
-    arguments = [
-        str(small_dataset.path),
-        "--labels=3",
-        "--peers=scikit-learn",
-        "--no-objectives",
-        "--json",
-    ]
-    done = CliRunner().invoke(main, arguments, catch_exceptions=False)
+
+    def record_call(comparison, methods) -> list[Runs]:
+        calls.append((comparison, methods))
+        return runs
+
+    monkeypatch.setattr("compare.compare", record_call)
+    path = str(small_dataset.path)
+    options = ["--labels=3", "--peers=scikit-learn", "--no-objectives", "--json"]
+    done = CliRunner().invoke(main, [path, *options], catch_exceptions=False)
     assert [row.get("labels") for row in json.loads(done.stdout)] == [6, 6, None]
-    ((comparison, methods),) = calls
+    [(comparison, methods)] = calls
     assert (comparison.n_labels, comparison.objectives) == (3, False)
     assert {method.package for method in methods} == {"ovaflow", "scikit-learn"}
-    refused = CliRunner().invoke(main, [arguments[0], "--peers=liblinear,tensorflow"])
+    refused = CliRunner().invoke(main, [path, "--peers=liblinear,tensorflow"])
     assert "tensorflow; known: blas, liblinear" in refused.output
