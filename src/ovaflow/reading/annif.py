@@ -115,18 +115,26 @@ def _read_folder(folder: Path, reading: Reading) -> Iterator[TextInstance]:
 
 def _read_full_text(path: Path, reading: Reading) -> Iterator[TextInstance]:
     """Yield a text file, with the subjects of the first file for them."""
-    subject_paths = [path.with_suffix(ending) for ending in _SUBJECT_ENDINGS]
-    subject_paths = [subject_path for subject_path in subject_paths if subject_path.exists()]
-    if reading.labels and not subject_paths:
-        reading.counts["documents_without_subjects"] += 1
-        return
+    subject_path = _find_subjects(path)
     subjects = []
-    for subject_path in subject_paths[:1]:
+    if subject_path is not None:
         for _, line in read_lines(subject_path):
             subject = _parse_subject(line)
             if subject:
                 subjects.append(subject)
+    elif reading.labels:
+        reading.counts["documents_without_subjects"] += 1
+        return
     yield _make_instance(reading, _read_content(path), subjects, path)
+
+
+def _find_subjects(path: Path) -> Path | None:
+    """Find the first file of subjects for a text file."""
+    for ending in _SUBJECT_ENDINGS:
+        subject_path = path.with_suffix(ending)
+        if subject_path.exists():
+            return subject_path
+    return None
 
 
 def _read_content(path: Path) -> str:
@@ -139,4 +147,6 @@ def _parse_subject(line: str) -> str:
     for field in fields:
         if field.startswith("<") and field.endswith(">"):
             return field
-    return fields[0] if fields else ""
+    if not fields:
+        return ""
+    return fields[0]

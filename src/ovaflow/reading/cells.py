@@ -390,10 +390,14 @@ def find_name_keys(contents: Sequence[Any]) -> list[str] | None:
     objects = _find_objects(contents)
     if not objects:
         return None
-    keys = _collect_keys(objects)
-    texts = [key for key in keys if all(isinstance(entry.get(key), str) for entry in objects)]
-    names = [key for key in texts if key.casefold() not in _IDENTIFIER_KEYS]
-    return names or texts
+    text_keys = [key for key in _collect_keys(objects) if _holds_texts(objects, key)]
+    name_keys = [key for key in text_keys if key.casefold() not in _IDENTIFIER_KEYS]
+    return name_keys or text_keys
+
+
+def _holds_texts(objects: Iterable[dict], key: str) -> bool:
+    """Tell whether all objects have a text at a key."""
+    return all(isinstance(entry.get(key), str) for entry in objects)
 
 
 def _find_objects(contents: Sequence[Any]) -> list[dict]:

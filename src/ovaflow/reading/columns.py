@@ -10,15 +10,17 @@ from ovaflow.console.errors import InputError, StrPath
 def split_column_names(columns: str) -> list[str]:
     """Split names of columns at commas; a name with a comma of its own is in quotes."""
     names = []
-    for match in _COLUMN.finditer(columns):
+    for match in _COLUMN_NAME.finditer(columns):
         quoted, plain = match.groups()
-        name = plain if quoted is None else quoted.replace('""', '"')
+        name = plain
+        if quoted is not None:
+            name = quoted.replace('""', '"')
         if name.strip():
             names.append(name.strip())
     return names
 
 
-_COLUMN = re.compile(r'\s*(?:"((?:[^"]|"")+)"\s*(?=,|$)|([^,]+))')
+_COLUMN_NAME = re.compile(r'\s*(?:"((?:[^"]|"")+)"\s*(?=,|$)|([^,]+))')
 
 
 def join_column_names(names: Iterable[str]) -> str:
@@ -78,25 +80,35 @@ def find_columns(
     """
     required = [_find_name(names, each) for each in wanted.required]
     optional = list(wanted.optional)
-    # if it is only "id", nobody wrote that name
+    # the default is taken as it is written; other names are those of a setting
     if optional != ["id"]:
         optional = [_find_name(names, each) for each in optional]
     remedy = wanted.remedy
     if line == 1 and not set(required) & set(names):
-        numbers = range(len(required) + 1, len(names) + 1)
-        header = delimiter.join([*required, *(f"column{number}" for number in numbers)])
-        command = f"(echo '{header}'; cat old.csv) > new.csv"
-        n_words = max((len(name.split()) for name in names), default=0)
-        if n_words > _LONGEST_NAME_WORDS:
-            message = f"the first line is a record, not the names of the columns: {names[0]:.60}"
-            remedy = f"write them above it: {command}"
-            raise InputError(message, path=path, line=line, remedy=remedy)
+        command = _write_header_command(required, len(names), delimiter)
+        _refuse_record_as_header(names, path, command)
         remedy = (
             f"{remedy}, or, if this is a record, write the names of the columns above it: {command}"
         )
     check_columns(required, names, path, line, remedy)
-    found = [*required, *(name for name in optional if name in names)]
-    return [names.index(name) for name in found]
+    existing = [name for name in optional if name in names]
+    return [names.index(name) for name in required + existing]
+
+
+def _write_header_command(required: list[str], n_columns: int, delimiter: str) -> str:
+    """Write the command that puts a header above a table without one."""
+    header = list(required)
+    for number in range(len(required) + 1, n_columns + 1):
+        header.append(f"column{number}")
+    return f"(echo '{delimiter.join(header)}'; cat old.csv) > new.csv"
+
+
+def _refuse_record_as_header(names: list[str], path: StrPath, command: str) -> None:
+    """Refuse a first line with a text that is too long for the name of a column."""
+    n_words = max((len(name.split()) for name in names), default=0)
+    if n_words > _LONGEST_NAME_WORDS:
+        message = f"the first line is a record, not the names of the columns: {names[0]:.60}"
+        raise InputError(message, path=path, line=1, remedy=f"write them above it: {command}")
 
 
 _LONGEST_NAME_WORDS = 12
@@ -109,7 +121,9 @@ def _find_name(names: Sequence[str], name: str) -> str:
         return name
     normalized = normalize_column_name(name)
     alike = [each for each in names if normalize_column_name(each) == normalized]
-    return alike[0] if len(alike) == 1 else name
+    if len(alike) == 1:
+        return alike[0]
+    return name
 
 
 def check_columns(

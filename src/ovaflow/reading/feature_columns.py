@@ -72,7 +72,10 @@ def _describe_number_values(name: str, values: Sequence[float]) -> str:
 
 def describe_numbers(name: str, ends: tuple[float, float] | None, n_missing: int) -> str:
     """Describe a column of numbers by its smallest and largest, and the number of empty cells."""
-    values = f"{ends[0]:g} to {ends[1]:g}" if ends else "no number"
+    values = "no number"
+    if ends is not None:
+        low, high = ends
+        values = f"{low:g} to {high:g}"
     return f"{name!r}, {values}, {n_missing:,} missing"
 
 

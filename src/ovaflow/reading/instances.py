@@ -434,8 +434,9 @@ class Reading:
 
     def _parse_truth_values(self, content: Any) -> dict[str, bool | None]:
         """Parse a list of truth values, or an object of them, by label."""
-        found = self.parse_cell(content)
-        flags = found if isinstance(found, dict) else dict(enumerate(found or ()))
+        flags = self.parse_cell(content)
+        if not isinstance(flags, dict):
+            flags = dict(enumerate(flags or ()))
         truths = {parse_label(name): parse_truth(each) for name, each in flags.items()}
         if self.n_labels is not None and truths and len(truths) != self.n_labels:
             raise ValueError(f"{len(truths)} truth values for {self.n_labels} labels")

@@ -197,16 +197,27 @@ def _collect_labels(record: Any, column: str, reading: Reading) -> list[str]:
 def _make_heading(field: Any, reading: Reading) -> str:
     """Make the heading of a field, with subdivisions: the name of its identifier, if any."""
     main = " ".join(_select_subfields(field, _MAIN_HEADING))
-    parts = [_trim_name(part) for part in (main, *_select_subfields(field, _SUBDIVISIONS))]
-    name = " -- ".join(part for part in parts if part)
-    identifiers = [each.strip() for each in field.get_subfields("0") if each.strip()]
+    parts = []
+    for part in (main, *_select_subfields(field, _SUBDIVISIONS)):
+        trimmed = _trim_name(part)
+        if trimmed:
+            parts.append(trimmed)
+    name = " -- ".join(parts)
     reading.counts["headings"] += 1
-    if not identifiers:
+    identifier = _choose_identifier(field)
+    if not identifier:
         reading.counts["headings_without_identifier"] += 1
         return name
-    addresses = [each for each in identifiers if each.startswith("http")]
-    identifier = addresses[0] if addresses else identifiers[0]
     return reading.identified.get_name(identifier, name or identifier)
+
+
+def _choose_identifier(field: Any) -> str:
+    """Choose the first identifier that is an address, or else the first; empty without any."""
+    identifiers = [each.strip() for each in field.get_subfields("0") if each.strip()]
+    for identifier in identifiers:
+        if identifier.startswith("http"):
+            return identifier
+    return identifiers[0] if identifiers else ""
 
 
 def _select_subfields(field: Any, codes: Collection[str]) -> list[str]:

@@ -107,15 +107,18 @@ def scale_to_float32(mantissa: int, exponent: int) -> tuple[int, float]:
         return PARSED, np.float32(0.0)
     if exponent > LARGEST_EXPONENT:
         return OVERFLOW, np.float32(0.0)
-    product = (
-        mantissa / POWERS_OF_TEN[-exponent] if exponent < 0 else mantissa * POWERS_OF_TEN[exponent]
-    )
+    if exponent < 0:
+        product = mantissa / POWERS_OF_TEN[-exponent]
+    else:
+        product = mantissa * POWERS_OF_TEN[exponent]
     value = np.float32(product)
-    if np.float32(product * (1.0 - ROUNDING_MARGIN)) != np.float32(
-        product * (1.0 + ROUNDING_MARGIN)
-    ):
+    below = np.float32(product * (1.0 - ROUNDING_MARGIN))
+    above = np.float32(product * (1.0 + ROUNDING_MARGIN))
+    if below != above:
         return UNDECIDED, value
-    return (OVERFLOW if np.isinf(value) else PARSED), value
+    if np.isinf(value):
+        return OVERFLOW, value
+    return PARSED, value
 
 
 BAD_LABEL = 10

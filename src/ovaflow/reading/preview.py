@@ -262,9 +262,9 @@ def _is_one_hot(reading: Reading, rows: list[_Row], cells_by_row: list[list]) ->
         lists += [content for content in cells if isinstance(content, list) and content]
     if len({len(labels) for labels in lists}) != 1:
         return False
-    for labels in lists:
-        if not all(_is_flag(label) for label in labels):
-            return False
+    flags = list(chain.from_iterable(lists))
+    if not all(_is_flag(flag) for flag in flags):
+        return False
     return any(_repeats_a_truth(labels) for labels in lists)
 
 
@@ -282,17 +282,22 @@ def _require_names(rows: list[_Row]) -> None:
 
     Their values occur in several columns of a record.
     """
-    filled = []
+    all_values = []
+    weights = []
+    n_with_several = 0
+    n_repeating = 0
     for row in rows:
-        filled.append([str(each) for each in row.cells.labels if each not in (None, "")])
-    several = [values for values in filled if len(values) > 1]
-    n_repeating = sum(len(set(values)) < len(values) for values in several)
-    weights = [value for value in chain.from_iterable(filled) if _WEIGHT.fullmatch(value)]
-    if n_repeating > len(several) / 2 or len(weights) > len(rows) / 2:
-        different = dict.fromkeys(chain(weights, chain.from_iterable(filled)))
-        values = ", ".join(islice(different, _SHOWN_VALUES))
+        values = [str(each) for each in row.cells.labels if each not in (None, "")]
+        all_values += values
+        weights += [value for value in values if _WEIGHT.fullmatch(value)]
+        if len(values) > 1:
+            n_with_several += 1
+        if len(set(values)) < len(values):
+            n_repeating += 1
+    if n_repeating > n_with_several / 2 or len(weights) > len(rows) / 2:
+        shown = list(dict.fromkeys(weights + all_values))[:_SHOWN_VALUES]
         raise InputError(
-            f"columns of labels hold the same values, such as {values:.60}, "
+            f"columns of labels hold the same values, such as {', '.join(shown):.60}, "
             "which are neither yes nor no",
             path=rows[0].path,
             line=rows[0].line,

@@ -57,9 +57,27 @@ def read_xmc_text(path: StrPath, block: int = BLOCK_BYTES) -> tuple[CSR, CSR]:
     """Read X (n, d) and Y (n, l) of a file."""
     with open_stream(path) as stream:
         n, d, l = read_header(stream, path)  # noqa: E741
-        parsed = _parse_all(stream, path, Bounds(n, 0, d, l, False), 1, block)
+        parsed = _parse_all(stream, path, _make_xmc_bounds(n, d, l), 1, block)
     check_count(n, parsed.X.n_rows, path, parsed.lines)
     return parsed.X, parsed.Y
+
+
+def _make_xmc_bounds(rows: int, n_features: int, end_label: int) -> Bounds:
+    """Make the bounds of the repository's format: ids from 0, and every line is an instance."""
+    return Bounds(
+        rows=rows, first_feature=0, end_feature=n_features, end_label=end_label, comments=False
+    )
+
+
+def _make_svmlight_bounds(first_feature: int, end_feature: int, end_label: int) -> Bounds:
+    """Make the bounds of svmlight's format: any number of instances, and comments."""
+    return Bounds(
+        rows=-1,
+        first_feature=first_feature,
+        end_feature=end_feature,
+        end_label=end_label,
+        comments=True,
+    )
 
 
 def read_header(stream: IO, path: StrPath) -> list[int]:
@@ -114,7 +132,7 @@ def read_svmlight(
     """
     parsed = []
     for path in paths:
-        bounds = Bounds(-1, first or 0, ID_LIMIT, LABEL_LIMIT, True)
+        bounds = _make_svmlight_bounds(first or 0, ID_LIMIT, LABEL_LIMIT)
         parsed.append(_parse_svmlight(path, bounds, block))
     if first is None:
         # scikit-learn's rule
@@ -144,7 +162,7 @@ def read_xmc_files(
 
 def svmlight_batches(file: RecordFile, n_features: int, first: int) -> Iterator[CSR]:
     """Yield the features of some instances at a time."""
-    bounds = Bounds(-1, first, first + n_features, ID_LIMIT, True)
+    bounds = _make_svmlight_bounds(first, first + n_features, ID_LIMIT)
     with file.bytes() as stream:
         for rows in parse_blocks(stream, file.name, bounds):
             rows.X.indices[:] -= first
@@ -162,7 +180,7 @@ def xmc_batches(file: RecordFile, n_features: int, first: int) -> Iterator[CSR]:
             )
         count = 0
         last = 1
-        for rows in parse_blocks(stream, file.name, Bounds(-1, 0, d, ID_LIMIT, False), 1):
+        for rows in parse_blocks(stream, file.name, _make_xmc_bounds(-1, d, ID_LIMIT), 1):
             count += rows.X.n_rows
             last = rows.lines
             yield rows.X
@@ -202,7 +220,9 @@ def _parse_all(
     end = 0
     lowest = ID_LIMIT
     highest = -1
-    size = 0 if is_compressed(path) else os.stat(path).st_size // _MEGABYTE
+    size = 0
+    if not is_compressed(path):
+        size = os.stat(path).st_size // _MEGABYTE
     with Progress(f"reading {Path(path).name}", size, "MB") as progress:
         for rows in parse_blocks(stream, path, bounds, lines_before, block):
             parts.append(rows)
@@ -225,8 +245,9 @@ def parse_blocks(
         lines += stream.readline()
         end += len(lines)
         # the last line may lack its end
-        text = lines if lines.endswith(b"\n") else lines + b"\n"
-        rows = _parse_block(text, path, bounds, left, lines_before, end)
+        if not lines.endswith(b"\n"):
+            lines += b"\n"
+        rows = _parse_block(lines, path, bounds, left, lines_before, end)
         if left >= 0:
             left -= rows.X.n_rows
         lines_before = rows.lines

@@ -20,11 +20,18 @@ def read(file: RecordFile, reading: Reading) -> Iterator[TextInstance]:
         raise empty_file_error(file.name)
     place = _find_header(rows, reading.required)
     _, header = rows[place]
-    names = ["" if name is None else str(name).strip() for name in header]
+    names = [_write_name(cell) for cell in header]
     reading.seen["columns"] = [name for name in names if name]
     table = select_fields(names, rows[place + 1 :], reading.wanted_columns, file.name)
     for number, fields in table:
         yield reading.make_instance(fields, file.name, row=number)
+
+
+def _write_name(cell: Any) -> str:
+    """Write the name in a cell of the header; empty for an empty cell."""
+    if cell is None:
+        return ""
+    return str(cell).strip()
 
 
 def _read_rows(file: RecordFile, reading: Reading) -> list[tuple[int, list]]:
@@ -91,4 +98,6 @@ def _convert_cell(cell: Any) -> Any:
         return cell.isoformat()
     if isinstance(cell, timedelta):
         return str(cell)
-    return None if cell == "" else cell
+    if cell == "":
+        return None
+    return cell

@@ -46,9 +46,10 @@ class ReadingSummary:
 
     def __str__(self) -> str:
         width = max(len(title) for title in self.lines)
-        return "\n".join(
-            f"  {title:<{width}}  {_escape_line(line)}" for title, line in self.lines.items()
-        )
+        lines = []
+        for title, line in self.lines.items():
+            lines.append(f"  {title:<{width}}  {_escape_line(line)}")
+        return "\n".join(lines)
 
 
 def _describe_format(reading: Reading, format: str) -> str:
@@ -78,7 +79,9 @@ def _describe_columns(preview: Preview) -> dict[str, str]:
         reading, [instance.feature_values for instance in preview.instances]
     )
     lines["labels"] = f"{_quote_names(reading.labels)}, {_describe_label_form(reading)}"
-    lines["ids"] = repr(id_column) if id_column else "none: records are identified by their lines"
+    lines["ids"] = "none: records are identified by their lines"
+    if id_column:
+        lines["ids"] = repr(id_column)
     lines["other columns"] = _list_some(others, _MOST_COLUMNS) or "none"
     return lines
 
@@ -92,9 +95,8 @@ def _describe_records(preview: Preview) -> dict[str, str]:
             first = instance
             break
     lines = {"first record": _shorten_text(first)}
-    lines["its labels"] = (
-        _list_some([repr(label) for label in first.labels], _MOST_LABELS) or "none"
-    )
+    labels = [repr(label) for label in first.labels]
+    lines["its labels"] = _list_some(labels, _MOST_LABELS) or "none"
     weight_column = preview.reading.weight_column
     if weight_column:
         weights = [instance.weight for instance in instances]
@@ -112,8 +114,9 @@ def _shorten_text(instance: TextInstance) -> str:
     if not isinstance(text, str):
         text = f"a vector of {len(text)} numbers"
     text = " ".join(text.replace(FIELD_SEPARATOR, " ").split())
-    ellipsis = "…" if len(text) > _MOST_CHARACTERS else ""
-    return text[:_MOST_CHARACTERS] + ellipsis
+    if len(text) > _MOST_CHARACTERS:
+        return text[:_MOST_CHARACTERS] + "…"
+    return text
 
 
 def _describe_feature_columns(reading: Reading, rows: list[tuple[Any, ...]]) -> dict[str, str]:
@@ -130,7 +133,10 @@ def _describe_feature_columns(reading: Reading, rows: list[tuple[Any, ...]]) -> 
 
 def _escape_line(line: str) -> str:
     """Escape the characters of a line that a terminal would obey."""
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)
+    escaped = ""
+    for character in line:
+        escaped += character if character.isprintable() else ascii(character)[1:-1]
+    return escaped
 
 
 def describe_labels(counts: Counter[str], n: int, *, beginning: bool = True) -> dict[str, str]:
@@ -144,7 +150,9 @@ def describe_labels(counts: Counter[str], n: int, *, beginning: bool = True) -> 
     beginning : bool
         True if the n records are only the first ones.
     """
-    place = f" in the first {n:,} records" if beginning else ""
+    place = ""
+    if beginning:
+        place = f" in the first {n:,} records"
     if not counts:
         return {"different labels": f"none{place}"}
     frequent = []
@@ -184,5 +192,7 @@ def _quote_names(names: list[str]) -> str:
 
 def _list_some(entries: list[str], most: int) -> str:
     """List the first entries, and the number of the others."""
-    rest = f" and {len(entries) - most:,} more" if len(entries) > most else ""
-    return ", ".join(entries[:most]) + rest
+    listed = ", ".join(entries[:most])
+    if len(entries) > most:
+        listed += f" and {len(entries) - most:,} more"
+    return listed
