@@ -4,6 +4,7 @@ import gzip
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from commands import list_label_values, read_answers
@@ -51,6 +52,12 @@ def test_a_table_shows_its_columns_and_is_refused_without_one(tmp_path, kind) ->
     with pytest.raises(InputError, match="no column 'subjects', there are 'id', 'text', 'labels'"):
         list(FORMATS[kind].read(RecordFile(path), reading))
     assert list(reading.seen["columns"]) == ["id", "text", "labels"]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_the_page_about_predictions_names_the_format(kind) -> None:
+    page = Path(__file__).parents[2] / "docs" / "prediction.md"
+    assert f"`{kind}`" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("kind", FORMATS)
