@@ -6,7 +6,7 @@ import json
 import logging
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.parsers import expat
@@ -79,7 +79,7 @@ class Vocabulary(NamedTuple):
     languages : list of str
         Further languages in which some subject has a name.
     counts : dict
-        Figures of the vocabulary, by name.
+        Numbers of subjects, by name.
     broader : dict
         URIs of the subjects directly above each one, also of those that cannot be assigned.
     replaced : dict
@@ -187,18 +187,7 @@ def read_vocabulary(path: Path, language: str | None = None) -> Vocabulary:
         else:
             former[subject.uri] = subject
     language = _choose_language(subjects, language, path)
-    uris = [subject.uri for subject in subjects]
-    uri, times = Counter(uris).most_common(1)[0]
-    if times > 1:
-        raise InputError(f"{uri} appears {times} times", path=path, remedy="delete all but one")
-    names = make_names_distinct([get_name(subject, language) for subject in subjects], uris)
-    languages: set[Any] = set()
-    for subject in subjects:
-        languages.update(subject.names)
-    broader = {}
-    for subject in every:
-        if subject.broader:
-            broader[subject.uri] = [replaced.get(uri, uri) for uri in subject.broader]
+    uris = _list_different_uris(subjects, path)
     counts = {
         "subjects": len(subjects),
         "deprecated_subjects": len(every) - len(subjects) - len(replaced),
@@ -209,14 +198,40 @@ def read_vocabulary(path: Path, language: str | None = None) -> Vocabulary:
     counts |= Counter(reason for uri, reason in reasons.items() if uri in former)
     return Vocabulary(
         subjects=subjects,
-        names=names,
+        names=make_names_distinct([get_name(subject, language) for subject in subjects], uris),
         language=language,
-        languages=sorted(languages - {None, language}),
+        languages=_list_further_languages(subjects, language),
         counts=counts,
-        broader=broader,
+        broader=_find_broader(every, replaced),
         replaced=replaced,
         former=former,
     )
+
+
+def _list_different_uris(subjects: Iterable[Subject], path: Path) -> list[str]:
+    """List the URIs of subjects; refuse one that appears twice."""
+    uris = [subject.uri for subject in subjects]
+    uri, times = Counter(uris).most_common(1)[0]
+    if times > 1:
+        raise InputError(f"{uri} appears {times} times", path=path, remedy="delete all but one")
+    return uris
+
+
+def _list_further_languages(subjects: Iterable[Subject], language: str | None) -> list[str]:
+    """List the languages of names other than the chosen one."""
+    languages: set[Any] = set()
+    for subject in subjects:
+        languages.update(subject.names)
+    return sorted(languages - {None, language})
+
+
+def _find_broader(subjects: Iterable[Subject], replaced: Mapping[str, str]) -> dict[str, list[str]]:
+    """Find the URIs of the subjects directly above each one, replaced ones by their successors."""
+    broader = {}
+    for subject in subjects:
+        if subject.broader:
+            broader[subject.uri] = [replaced.get(uri, uri) for uri in subject.broader]
+    return broader
 
 
 def _count_named_otherwise(subjects: Iterable[Subject], language: str | None) -> int:

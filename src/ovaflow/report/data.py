@@ -39,7 +39,7 @@ class DatasetSummary:
     # bool (l,): labels that models can predict; their names count as positives
     known: np.ndarray
     unlabelled: int  # training instances without any label
-    facts: list[tuple[str, str, str]]  # title, figure and remark of each
+    facts: list[tuple[str, str, str]]  # title, number and remark of each
     source: list[tuple[str, str]]  # origin, pairs of name and words
     transform: str  # how features were made
     reading: list[tuple[str, str]]  # how the files were read, pairs of name and words
@@ -98,57 +98,41 @@ def describe_source(source: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _list_facts(dataset: Dataset) -> list[tuple[str, str, str]]:
-    """Return the facts of the summary: title, figure and remark of each."""
+    """Return the facts of the summary: title, number and remark of each."""
+    return [*_list_facts_of_parts(dataset), *_list_facts_of_matrices(dataset)]
+
+
+def _list_facts_of_parts(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
+    """Return the number of instances of each part."""
+    n_train = wording.count(dataset.train.X.n_rows)
+    yield "training instances", n_train, _describe_gaps(dataset, "train", "the vocabulary lacks")
+    unknown = "no training instance has"
+    if dataset.dev is not None:
+        n_dev = wording.count(dataset.dev.X.n_rows)
+        yield "dev instances", n_dev, _describe_gaps(dataset, "dev", unknown)
+    n_test = wording.count(dataset.test.X.n_rows)
+    yield "test instances", n_test, _describe_gaps(dataset, "test", unknown)
+
+
+def _list_facts_of_matrices(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
+    """Return the numbers of features and labels, and of each for an instance or label."""
     train = dataset.train
-    test = dataset.test
     n_bias = int(dataset.parameters.get("bias", 0) != 0)
+    n_features = wording.count(dataset.n_features - n_bias)
+    yield "features", n_features, "and a bias feature" if n_bias else "no bias feature"
     n_trained = int((dataset.counts > 0).sum())
-    n_untrained = dataset.n_labels - n_trained
-    rare_share = count_rare(dataset.counts) / max(n_trained, 1)
-    positives_per_label = len(train.Y.indices) / max(n_trained, 1)
+    untrained = f"{dataset.n_labels - n_trained:,} without training positives"
+    yield "labels", wording.count(dataset.n_labels), untrained
     storage = "training mean"
     if dataset.parameters.get("dense"):
         storage = "training mean; rows stored in full"
-    facts = [
-        (
-            "training instances",
-            wording.count(train.X.n_rows),
-            _describe_gaps(dataset, "train", "the vocabulary lacks"),
-        )
-    ]
-    if dataset.dev is not None:
-        gaps = _describe_gaps(dataset, "dev", "no training instance has")
-        facts.append(("dev instances", wording.count(dataset.dev.X.n_rows), gaps))
-    return [
-        *facts,
-        (
-            "test instances",
-            wording.count(test.X.n_rows),
-            _describe_gaps(dataset, "test", "no training instance has"),
-        ),
-        (
-            "features",
-            wording.count(dataset.n_features - n_bias),
-            "and a bias feature" if n_bias else "no bias feature",
-        ),
-        (
-            "labels",
-            wording.count(dataset.n_labels),
-            f"{n_untrained:,} without training positives",
-        ),
-        ("nonzeros per instance", wording.decimal(_compute_mean(train.X) - n_bias), storage),
-        (
-            "labels per instance",
-            wording.decimal(_compute_mean(train.Y)),
-            f"test {wording.decimal(_compute_mean(test.Y))}",
-        ),
-        ("positives per label", wording.decimal(positives_per_label), "training mean"),
-        (
-            f"labels with ≤ {FEW_POSITIVES} positives",
-            f"{wording.short_percent(rare_share)} %",
-            "of those with any",
-        ),
-    ]
+    yield "nonzeros per instance", wording.decimal(_compute_mean(train.X) - n_bias), storage
+    test_mean = f"test {wording.decimal(_compute_mean(dataset.test.Y))}"
+    yield "labels per instance", wording.decimal(_compute_mean(train.Y)), test_mean
+    positives_per_label = len(train.Y.indices) / max(n_trained, 1)
+    yield "positives per label", wording.decimal(positives_per_label), "training mean"
+    rare_share = wording.short_percent(count_rare(dataset.counts) / max(n_trained, 1))
+    yield f"labels with ≤ {FEW_POSITIVES} positives", f"{rare_share} %", "of those with any"
 
 
 def _compute_mean(matrix: CSR) -> float:
