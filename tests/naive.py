@@ -171,6 +171,16 @@ def forest_scores(trees, x, n_labels) -> np.ndarray:
     return total / len(trees)
 
 
+def mark_labels(rows, n_labels) -> np.ndarray:
+    """Mark the labels of each row, bool (n, l); negative numbers are no labels."""
+    marked = np.zeros((len(rows), n_labels), bool)
+    for i, row in enumerate(rows):
+        for label in row:
+            if label >= 0:
+                marked[i, label] = True
+    return marked
+
+
 def count_outcomes(ids, Y, amounts) -> dict[str, int]:
     """Count true labels that are found, and missed by reason, one label after another.
 

@@ -23,7 +23,7 @@ def probabilities_and_hits() -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_reliability_like_scikit_learn(probabilities_and_hits) -> None:
-    p, hits = (array.ravel() for array in probabilities_and_hits)
+    p, hits = [array.ravel() for array in probabilities_and_hits]
     ours = measure_calibration(p, hits)
     said, right, amounts = np.transpose([[*each.values()] for each in ours.pop("bins")])
     np.testing.assert_allclose((right, said), calibration_curve(hits, p, n_bins=15))
