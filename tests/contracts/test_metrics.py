@@ -11,7 +11,7 @@ from commands import ovaflow
 from docs.pages import ROOT
 
 from ovaflow.evaluation.metric import CANDIDATES_SCOPE, METRICS, Metric, is_metric
-from ovaflow.evaluation.model_comparison import COMPARED_FIGURES
+from ovaflow.evaluation.model_comparison import DIFFERENCE_METRICS
 from ovaflow.report import sweeps
 from ovaflow.report.gather import gather_results
 from ovaflow.report.page import render_page
@@ -43,7 +43,7 @@ def test_every_metric_has_a_sentence_and_one_way_to_be_computed() -> None:
 
 
 CHOSEN = [
-    *COMPARED_FIGURES.values(),
+    *DIFFERENCE_METRICS.values(),
     *COMPARISON_METRICS,
     *sweeps.SWEPT_METRICS,
     *pruning.GUARDED_METRICS,

@@ -35,7 +35,7 @@ def test_a_section_is_where_its_file_is(folder, key) -> None:
 
 
 def read_notes(run):
-    path = run.path / "notes.txt"
+    path = run.folder / "notes.txt"
     return path.read_text(encoding="utf-8") if path.exists() else None
 
 

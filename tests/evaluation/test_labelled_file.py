@@ -30,10 +30,10 @@ from ovaflow.evaluation.labelled_file import (
     measure_by_label,
     measure_by_probability,
     rank_records,
-    summarize_figures,
+    summarize_metrics,
 )
 from ovaflow.evaluation.measured import EvaluatedPredictions
-from ovaflow.evaluation.model_comparison import Difference, Figures, tabulate_label_comparison
+from ovaflow.evaluation.model_comparison import Difference, RecordMetrics, tabulate_label_comparison
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.answer_length import count_fitting_labels
 
@@ -76,14 +76,14 @@ def rank_labels(predictor, path, **chosen) -> EvaluatedPredictions:
 
 def list_arrays(measured) -> tuple:
     ranked = measured.candidates
-    return ranked.ids, measured.values, measured.n_true, *ranked.Y.arrays
+    return ranked.ids, measured.values, measured.n_assigned, *ranked.Y.arrays
 
 
 def read_truth(folder, predictor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Number of labels of each labelled record, which of the model's it has, and all scores."""
     rows = [row for row in read_records(folder / "new.csv") if row["subjects"]]
     given = [row["subjects"].split("|") for row in rows]
-    has = np.array([[name in labels for name in predictor.label_names] for labels in given])
+    has = np.array([np.isin(predictor.label_names, labels) for labels in given])
     scores = predictor.scores(
         predictor.from_texts([row["title"] for row in rows]), range(has.shape[1])
     )
@@ -95,10 +95,16 @@ def find_best_hits(has, scores) -> np.ndarray:
     return np.take_along_axis(has, np.argsort(-scores, axis=1, kind="stable")[:, :5], axis=1)
 
 
+def read_best_hits(folder, predictor) -> np.ndarray:
+    """Mark the right ones of the five best labels of each labelled record."""
+    _, has, scores = read_truth(folder, predictor)
+    return find_best_hits(has, scores)
+
+
 def test_metrics_of_all_records_with_labels(folder, predictor) -> None:
     answers = rank_labels(predictor, folder / "new.csv")
-    (amounts, has, scores) = read_truth(folder, predictor)
-    ours = summarize_figures(answers, Figures.from_measured(answers))
+    amounts, has, scores = read_truth(folder, predictor)
+    ours = summarize_metrics(answers, RecordMetrics.from_measured(answers))
     hits = find_best_hits(has, scores)
     unknown = amounts - has.sum(axis=1)
     theirs = {
@@ -136,7 +142,7 @@ def test_labels_that_are_not_asked_for_are_neither_predicted_nor_missing(
 
 def test_labels_that_fit_like_scikit_learn(folder, predictor) -> None:
     answers = rank_labels(predictor, folder / "new.csv")
-    (amounts, has, scores) = read_truth(folder, predictor)
+    amounts, has, scores = read_truth(folder, predictor)
     # as if a second stage had said so
     answers = replace(answers, values=expit(2 * answers.values), probabilistic=True)
     probabilities = expit(2 * scores)
@@ -144,7 +150,7 @@ def test_labels_that_fit_like_scikit_learn(folder, predictor) -> None:
     for i, row in enumerate(probabilities):
         best = np.argsort(-row, kind="stable")
         chosen[i, best[: count_fitting_labels(row[best][None])[0]]] = True
-    ours = summarize_figures(answers, Figures.from_measured(answers))
+    ours = summarize_metrics(answers, RecordMetrics.from_measured(answers))
     right = (chosen & has).sum(axis=1)
     theirs = {
         "F1 of labels that fit": np.mean(2 * right / (chosen.sum(axis=1) + amounts)),
@@ -185,9 +191,9 @@ def test_every_format_has_the_same_answer(folder, predictor, tmp_path) -> None:
 
 
 def test_a_file_of_features(tmp_path) -> None:
-    lines = [
-        f"{label} 1:{1 + label} {2 + label}:3\n" for label in (0, 1, 2, 1, 0, 2) for _ in range(5)
-    ]
+    lines = []
+    for label in (0, 1, 2, 1, 0, 2):
+        lines += [f"{label} 1:{1 + label} {2 + label}:3\n"] * 5
     (tmp_path / "train.svm").write_text("".join(lines))
     model = prepare_and_train(tmp_path, "--format=svmlight", f"--train={tmp_path}/train.svm")
     path = tmp_path / "new.svm"
@@ -197,7 +203,7 @@ def test_a_file_of_features(tmp_path) -> None:
     ids, scores = predictor.top_k(predictor.from_features([{0: 2, 1: 3}, {3: 5}]), 3)
     np.testing.assert_array_equal(ours.candidates.ids, ids)
     np.testing.assert_array_equal(ours.values, scores)
-    assert (ours.candidates.Y.indices.tolist(), ours.n_true.tolist()) == ([0, 2], [2, 1])
+    assert (ours.candidates.Y.indices.tolist(), ours.n_assigned.tolist()) == ([0, 2], [2, 1])
     path.write_text("0 1:2 9:3\n")
     with pytest.raises(InputError, match="9 features, the model has 4"):
         rank_labels(predictor, path)
@@ -216,7 +222,7 @@ def test_two_models_side_by_side(folder) -> None:
     assert "new against old, " in said
     first, second = json.loads((folder / "both.json").read_text())["models"]
     # of each record, hits among the first and among the first five
-    old, new = (find_best_hits(*read_truth(folder, Predictor.open(path))[1:]) for path in paths)
+    old, new = [read_best_hits(folder, Predictor.open(path)) for path in paths]
     for k in (1, 5):
         name = f"P@{k}"
         theirs = old[:, :k].mean(axis=1)

@@ -18,7 +18,7 @@ from records import write_records
 from ovaflow.cli import group
 from ovaflow.cli.predict import open_predictor
 from ovaflow.dataset.dataset import Dataset, open_dataset
-from ovaflow.evaluation.analysis import MissedLabel
+from ovaflow.evaluation.analysis import MissedCandidate
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.question import Question
 from ovaflow.report import advice
@@ -96,7 +96,7 @@ def make_results(
     opened = open_dataset(output)
     summary = summarize_dataset(name, opened)
     best = SimpleNamespace(
-        folder=str(folder),
+        relative_folder=str(folder),
         metrics=make_metrics(opened),
         read={}.get,
         choice_of_pruning={},
@@ -253,11 +253,11 @@ def test_a_model_that_would_be_much_smaller_at_hardly_a_loss(mean, loss, worst) 
 
 
 def test_labels_that_are_missed_though_candidates_and_where(finished, results) -> None:
-    most_missed = [MissedLabel(label=0, missed=3, true=4)]
+    most_missed = [MissedCandidate(label=0, missed=3, true=4)]
     outcomes = results.best.read(advice.read_outcomes)
     outcomes = outcomes._replace(true=10, most_missed=most_missed)
     best = SimpleNamespace(
-        folder=results.best.folder,
+        relative_folder=results.best.relative_folder,
         dataset=open_dataset(finished["dataset"]),
         read={advice.read_outcomes: outcomes}.get,
     )

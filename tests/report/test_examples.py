@@ -10,7 +10,7 @@ from ovaflow.features.tokens import TOKEN_PATTERN
 from ovaflow.prediction.explanation import LabelContributions, compute_contributions
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.report import examples, frequency
+from ovaflow.report import examples, frequency, label_words, marked_text
 from ovaflow.report.gather import DatasetResults, gather_results
 from ovaflow.report.page import render_page
 from ovaflow.results.runs import open_run
@@ -26,7 +26,7 @@ def results(runs) -> DatasetResults:
 
 @pytest.fixture(scope="module")
 def predictor(runs) -> Predictor:
-    predictor = examples.open_explainable(open_run(runs[0]))
+    predictor = label_words.open_explainable(open_run(runs[0]))
     predictor.model.parameters["transform"] |= {"token_pattern": TOKEN_PATTERN}
     return predictor
 
@@ -59,7 +59,7 @@ def test_texts_are_those_of_the_best_run_with_reasons_and_stay_the_same(runs, re
     row = texts[0].row
     heading = f"<h4><bdi>&lt;i&gt;{N_TRAIN + row}&lt;/i&gt;</bdi> <small>test instance {row}<"
     assert heading in render_page([results])
-    best = Predictions.open(results.best.path / "predictions.h5")
+    best = Predictions.open(results.best.folder / "predictions.h5")
     assert [label.value for label in texts[0].predicted] == best.scores[row].tolist()
     other = gather_results(runs, seed=1)[0].examples["texts"]
     assert [example.row for example in other] != [example.row for example in texts]
@@ -90,8 +90,8 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor) -> None
         (text,) = dataset.test_texts([row])
         labels = predicted[row]
         true = set(dataset.test.Y.part(row, row + 1).indices.tolist())
-        explanations = examples.explain_predictions(predictor, dataset.test.X, row, labels)
-        pieces = examples.cut_text(predictor, text, explanations, true)
+        explanations = label_words.explain_predictions(predictor, dataset.test.X, row, labels)
+        pieces = marked_text.cut_text(predictor, text, explanations, true)
         assert "".join(piece.text for piece in pieces) == text
         x = select_rows(dataset.test.X, np.array([row]))
         theirs = {}
@@ -103,7 +103,7 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor) -> None
                 word = predictor.model.feature_ids.get(piece.text.lower())
                 supported = max(theirs, key=lambda label: theirs[label].get(word, 0))
                 assert (supported in true) == (piece.kind == "hit")
-                assert examples.MIN_MARK_STRENGTH <= piece.strength <= 1
+                assert marked_text.MIN_MARK_STRENGTH <= piece.strength <= 1
     assert min(marked.values()) > 5
 
 
@@ -116,14 +116,14 @@ def test_words_of_a_prediction_are_the_strongest(predictor) -> None:
         down=[(1, -0.4), (7, -0.3), (8, -0.2)],
         others=0.0,
     )
-    up, down = examples.find_pushing_words(predictor, contributions)
+    up, down = label_words.find_pushing_words(predictor, contributions)
     names = predictor.feature_names
     assert up == [(names[0], 0.5), (names[3], 0.3)]
     assert down == [(names[1], -0.4)]
 
 
 def test_sampled_labels_go_from_head_to_tail(predictor) -> None:
-    labels = examples.sample_labels(predictor, lambda label: f"number {label}", 6)
+    labels = label_words.sample_labels(predictor, lambda label: f"number {label}", 6)
     counts = [label["positives"] for label in labels]
     of_trained = predictor.model.counts[predictor.model.trained]
     assert counts == sorted(counts, reverse=True)

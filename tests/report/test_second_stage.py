@@ -95,7 +95,7 @@ def test_texts_show_the_labels_that_fit_in_percent_and_what_was_missed(
 def test_what_can_be_assigned_is_shown_for_all_runs_side_by_side(results) -> None:
     (run, _) = results.runs
     table = second_stage.make_assignment_table(results.runs)
-    assert [row.name for row in table.rows] == ["50 %", "70 %", "80 %", "90 %"]
+    assert [row.name for row in table.rows] == [f"at least {level} %" for level in (50, 70, 80, 90)]
     assert {column.group for column in table.columns} == {run.name}
     theirs = []
     for row in run.reliability["automatic"]:

@@ -61,7 +61,9 @@ def test_label_tree_of_a_run(tmp_path) -> None:
     Y = from_scipy(np.array([[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1], [0, 1, 1, 1]], bool))
     dataset = SimpleNamespace(path="dataset.h5", checksum="abc")
     folders = [
-        SimpleNamespace(path=tmp_path / "run", settings={"initialization": start}, dataset=dataset)
+        SimpleNamespace(
+            folder=tmp_path / "run", settings={"initialization": start}, dataset=dataset
+        )
         for start in ("label-tree", "zero")
     ]
     assert [training._read_label_tree(folder) for folder in folders] == [None, None]
@@ -81,7 +83,7 @@ def test_label_tree_of_a_run(tmp_path) -> None:
 
 @pytest.mark.parametrize("empty", [False, True])
 def test_embeddings_with_and_without_a_spectrum(tmp_path, empty) -> None:
-    folder = SimpleNamespace(path=tmp_path, dataset=SimpleNamespace(label_names=["a", "b"]))
+    folder = SimpleNamespace(folder=tmp_path, dataset=SimpleNamespace(label_names=["a", "b"]))
     assert embeddings.read(folder) is None
     of_runs = []
     for description in (EMBEDDING, {key: [] for key in EMBEDDING}):

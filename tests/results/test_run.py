@@ -37,9 +37,9 @@ def test_a_header_has_the_fields_of_the_complete_model(finished, name) -> None:
 
 def test_files_are_read_on_demand(folder) -> None:
     run = open_run(folder / "alone" / "msi")
-    run.path.mkdir(parents=True)
+    run.folder.mkdir(parents=True)
     for name in ("model.h5", "metrics.json"):
-        shutil.copy(folder / "msi" / name, run.path)
+        shutil.copy(folder / "msi" / name, run.folder)
     assert run.all_metrics["model_bytes"] == run.model_path.stat().st_size
     assert (run.analysis, run.folds, run.choice_of_pruning) == ({}, {}, {})
     with pytest.raises(InputError, match=r"dataset\.h5: no such file"):

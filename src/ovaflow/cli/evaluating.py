@@ -28,13 +28,13 @@ from ovaflow.evaluation.labelled_file import (
     measure_by_precision,
     measure_by_probability,
     rank_file,
-    summarize_figures,
+    summarize_metrics,
 )
 from ovaflow.evaluation.measured import describe_predicted_labels
 from ovaflow.evaluation.metric import format_at_cutoffs
 from ovaflow.evaluation.metrics import evaluate, measure
 from ovaflow.evaluation.model_comparison import (
-    Figures,
+    RecordMetrics,
     find_changed_labels,
     merge_label_entries,
     tabulate_label_comparison,
@@ -179,16 +179,16 @@ def _evaluate_predictions(
         write_text(outputs.errors, page)
     if outputs.labels:
         write_csv(outputs.labels, tabulate_labels(measured, dataset))
-    figures = [format_at_cutoffs(metrics, "P"), format_at_cutoffs(metrics, "PSP")]
+    printed = [format_at_cutoffs(metrics, "P"), format_at_cutoffs(metrics, "PSP")]
     if "accuracy" in metrics:
-        figures.append(f"accuracy {100 * metrics['accuracy']:.1f}")
+        printed.append(f"accuracy {100 * metrics['accuracy']:.1f}")
     if "dev" in metrics:
-        figures.append(f"dev {format_at_cutoffs(metrics['dev'], 'P')}")
-    click.echo(f"{outputs.metrics or inputs.predictions}: {', '.join(figures)}")
+        printed.append(f"dev {format_at_cutoffs(metrics['dev'], 'P')}")
+    click.echo(f"{outputs.metrics or inputs.predictions}: {', '.join(printed)}")
     if table:
         for name, value in compute_annif_metrics(measured.order).items():
-            figure = str(value) if isinstance(value, int) else f"{value:.4f}"
-            click.echo(f"{name:<31}{figure}")
+            text = str(value) if isinstance(value, int) else f"{value:.4f}"
+            click.echo(f"{name:<31}{text}")
 
 
 def _evaluate_file(
@@ -242,17 +242,20 @@ def _make_entries(
     answers: Mapping[str, RankedRecords],
     each_label: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    """Return figures of each model, their intervals, and differences from those of the first."""
+    """Return metrics of each model, their intervals, and differences from those of the first."""
     entries: list[dict[str, Any]] = []
     first = None
     for (model, predictor), name in zip(predictors.items(), each_label, strict=True):
         measured = answers[model].measured
-        figures = Figures.from_measured(measured)
-        metrics = summarize_figures(measured, figures)
-        entry: dict[str, Any] = {"model": model, "metrics": metrics, "intervals": figures.intervals}
+        metrics = RecordMetrics.from_measured(measured)
+        entry: dict[str, Any] = {
+            "model": model,
+            "metrics": summarize_metrics(measured, metrics),
+            "intervals": metrics.intervals,
+        }
         if first is not None:
-            differences = figures.compute_differences(first)
-            entry["differences"] = {figure: each.entry for figure, each in differences.items()}
+            differences = metrics.compute_differences(first)
+            entry["differences"] = {metric: each.entry for metric, each in differences.items()}
             entry["changed_labels"] = find_changed_labels(
                 merge_label_entries(each_label), next(iter(each_label)), name
             )
@@ -266,5 +269,5 @@ def _make_entries(
             entry["sure"] = measure_by_precision(measured)
         entries.append(entry)
         if first is None:
-            first = figures
+            first = metrics
     return entries

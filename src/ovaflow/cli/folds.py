@@ -63,23 +63,23 @@ def hold_out_fold_command(
 @file_option(
     "--model",
     required=True,
-    help="The model of all training instances that these figures are about.",
+    help="The model of all training instances that these metrics are about.",
 )
 @output_option("JSON file to write, folds.json.")
 def join_folds_command(metrics: tuple[Path, ...], model: Path, output: Path) -> None:
     """Join the METRICS (metrics.json) of a run on each fold: mean, deviation and interval of each
-    figure.
+    metric.
     """
     if len(metrics) < 2:
         raise click.UsageError("give the metrics of at least two folds")
     folds = [read_json(path, "metrics") for path in metrics]
     joined = join_folds(folds)
     write_json(output, "folds", {"model": open_any_model(model).checksum, **joined})
-    figures = []
+    printed = []
     for name in report_metric_names():
         if name in joined["metrics"]:
-            figures.append(_format_figure(name, joined["metrics"][name]))
-    click.echo(f"{output}: {', '.join(figures)} in {len(folds)} folds")
+            printed.append(_format_metric(name, joined["metrics"][name]))
+    click.echo(f"{output}: {', '.join(printed)} in {len(folds)} folds")
     n_without = len([fold for fold in folds if "F1-fit" not in fold])
     if 0 < n_without < len(folds):
         click.echo(
@@ -88,9 +88,9 @@ def join_folds_command(metrics: tuple[Path, ...], model: Path, output: Path) -> 
         )
 
 
-def _format_figure(name: str, figure: Mapping[str, Any]) -> str:
+def _format_metric(name: str, joined: Mapping[str, Any]) -> str:
     """Format the mean of a metric with half of its interval."""
     metric, _ = get_metric(name)
     text = wording.FORMAT_BY_UNIT[metric.unit].short
-    low, high = figure["interval"]
-    return f"{name} {text(figure['mean'])} ± {text((high - low) / 2)}"
+    low, high = joined["interval"]
+    return f"{name} {text(joined['mean'])} ± {text((high - low) / 2)}"

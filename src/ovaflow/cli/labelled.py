@@ -85,9 +85,9 @@ def describe_unknown_words(share: float | None, reference: float | None, *, far_
 
 
 def make_tables(path: StrPath, entries: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
-    """Make tables of the models' figures, and of the differences of each from the first one.
+    """Make tables of the models' metrics, and of the differences of each from the first one.
 
-    Further tables follow for the models that have the figures.
+    Further tables follow for the models that have the metrics.
     """
     yield _make_metrics_table(f"{path}, means with 95 % intervals:", entries)
     first, *others = entries
@@ -108,13 +108,13 @@ def make_tables(path: StrPath, entries: Sequence[Mapping[str, Any]]) -> Iterator
 
 def _make_metrics_table(title: str, entries: Sequence[Mapping[str, Any]]) -> Table:
     """Make the table of all metrics, with a column for each model."""
-    columns = [Column(entry["model"], partial(_format_figure, entry), str) for entry in entries]
+    columns = [Column(entry["model"], partial(_format_metric, entry), str) for entry in entries]
     all_names = itertools.chain.from_iterable(entry["metrics"] for entry in entries)
     names = list(dict.fromkeys(all_names))
     return make_table(title, "", columns, names, Row)
 
 
-def _format_figure(entry: Mapping[str, Any], name: str) -> str:
+def _format_metric(entry: Mapping[str, Any], name: str) -> str:
     """Format a metric with its interval, or an amount."""
     value = entry["metrics"].get(name)
     if value is None or isinstance(value, int):
@@ -129,7 +129,7 @@ def _format_figure(entry: Mapping[str, Any], name: str) -> str:
 
 
 Difference = tuple[str, Mapping[str, Any]]
-"""Name of a figure, and its difference between two models."""
+"""Name of a metric, and its difference between two models."""
 
 
 def _format_difference(item: Difference) -> str:

@@ -17,10 +17,10 @@ from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.labelled_file import RankedRecords, compare_unknown_words, rank_file
 from ovaflow.evaluation.model_comparison import (
-    COMPARED_FIGURES,
+    DIFFERENCE_METRICS,
     MIN_BOOTSTRAP_RECORDS,
     Difference,
-    Figures,
+    RecordMetrics,
 )
 from ovaflow.prediction.earlier_models import find_superseded_folders
 from ovaflow.prediction.predictor import Predictor
@@ -61,7 +61,7 @@ LOST_PROBABILITIES = (
 @labelled_file_options
 @click.option(
     "--metric",
-    type=click.Choice(COMPARED_FIGURES),
+    type=click.Choice(DIFFERENCE_METRICS),
     default="P@1",
     show_default=True,
     help="What is compared; F1 is that of the labels that fit, of models with a second stage.",
@@ -113,7 +113,7 @@ def promote_command(
     files or the new ones. Earlier folders stay, unless --keep says otherwise.
     """
     model = open_predictor(new)
-    metric = COMPARED_FIGURES[metric]
+    metric = DIFFERENCE_METRICS[metric]
     with promotion_lock(link):
         current = find_model_in_use(link)
         predictors = {str(new): model}
@@ -128,7 +128,7 @@ def promote_command(
         if lost and not without_probabilities:
             _refuse(context, new, link, LOST_PROBABILITIES)
         answers = rank_file(predictors, path, reading, threads)
-        ours, *others = _compute_figures(predictors, answers, path, metric)
+        ours, *others = _compute_metrics(predictors, answers, path, metric)
         line = describe_unknown_words(**compare_unknown_words(answers[str(new)], model.model))
         if line:
             click.echo(f"{new}: {line}")
@@ -169,20 +169,20 @@ def _refuse(context: click.Context, new: Path, link: Path, reason: str) -> None:
     context.exit(1)
 
 
-def _compute_figures(
+def _compute_metrics(
     predictors: Mapping[str, Predictor],
     answers: Mapping[str, RankedRecords],
     path: Path,
     metric: str,
-) -> Iterator[Figures]:
-    """Compute the figures of each model; refuse models without the metric, and few records."""
+) -> Iterator[RecordMetrics]:
+    """Compute the metrics of each model; refuse models without the metric, and few records."""
     for model in predictors:
-        figures = Figures.from_measured(answers[model].measured)
-        if metric not in figures.records:
+        metrics = RecordMetrics.from_measured(answers[model].measured)
+        if metric not in metrics.records:
             message = f"has no second stage, so no {metric}"
             remedy = "choose another --metric"
             raise InputError(message, path=model, remedy=remedy)
-        n = figures.n_records
+        n = metrics.n_records
         if n < MIN_BOOTSTRAP_RECORDS:
             message = f"{n:,} records with labels are too few to compare models"
             raise InputError(
@@ -190,7 +190,7 @@ def _compute_figures(
                 path=path,
                 remedy=f"give {MIN_BOOTSTRAP_RECORDS} at least, better some hundred",
             )
-        yield figures
+        yield metrics
 
 
 def _describe_difference(difference: Difference) -> str:

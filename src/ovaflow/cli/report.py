@@ -46,7 +46,7 @@ def _parse_sweeps(
     help="Output of choose-features or choose-c, in the folder of its dataset; repeatable.",
 )
 @file_option(
-    "--csv", "tidy", help="CSV file to write as well, with all figures of all runs, one per row."
+    "--csv", "tidy", help="CSV file to write as well, with all numbers of all runs, one per row."
 )
 @step_options("report")
 @output_option("The page to write, such as results/report.html.")

@@ -25,7 +25,7 @@ from ovaflow.workflow import snakefile
     "--csv",
     "as_csv",
     is_flag=True,
-    help="Print CSV, figures in full, with all metrics that have intervals.",
+    help="Print CSV, numbers in full, with all metrics that have intervals.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all settings and metrics.")
 def runs_command(*, config: Path | None, as_csv: bool, as_json: bool) -> None:

@@ -170,7 +170,7 @@ def analyse(ranked: Ranked, counts: np.ndarray) -> dict[str, Any]:
     }
 
 
-class MissedLabel(NamedTuple):
+class MissedCandidate(NamedTuple):
     """A label that is missed in some test instances though it is a candidate."""
 
     label: int
@@ -195,7 +195,7 @@ class LabelOutcomes(NamedTuple):
     in_first_ten: int
     likely: int  # labels with a probability of at least LIKELY_PROBABILITY
     likely_true: int  # true labels among these
-    most_missed: list[MissedLabel]  # candidates that are missed in the most instances
+    most_missed: list[MissedCandidate]  # candidates that are missed in the most instances
 
     @property
     def found_share(self) -> float:
@@ -227,7 +227,7 @@ def count_outcomes(measured: EvaluatedPredictions) -> LabelOutcomes:
     )
 
 
-def _list_missed_candidates(candidates: Ranked, missed: np.ndarray) -> list[MissedLabel]:
+def _list_missed_candidates(candidates: Ranked, missed: np.ndarray) -> list[MissedCandidate]:
     """List the labels that are missed in the most instances though they are candidates.
 
     ``missed`` marks the missed candidates: bool (n, K).
@@ -238,5 +238,5 @@ def _list_missed_candidates(candidates: Ranked, missed: np.ndarray) -> list[Miss
     for label in order:
         n_missed = int(counts.predicted[label])
         if n_missed:
-            most_missed.append(MissedLabel(int(label), n_missed, int(counts.true[label])))
+            most_missed.append(MissedCandidate(int(label), n_missed, int(counts.true[label])))
     return most_missed

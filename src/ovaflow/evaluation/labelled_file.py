@@ -12,7 +12,7 @@ import scipy
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.measured import EvaluatedPredictions
-from ovaflow.evaluation.model_comparison import Figures
+from ovaflow.evaluation.model_comparison import RecordMetrics
 from ovaflow.evaluation.reliability import PRECISION_LEVELS, measure_assigned_labels
 from ovaflow.labels.hierarchy import compute_levels, list_ancestors
 from ovaflow.labels.matrix import number_labels
@@ -41,7 +41,7 @@ from ovaflow.sparse.csr import CSR, from_scipy
 class RankedRecords(NamedTuple):
     """Labels that a model ranks for the records of a file, and the words of these."""
 
-    measured: EvaluatedPredictions  # n_true counts unknown labels, too
+    measured: EvaluatedPredictions  # n_assigned counts unknown labels, too
     word_count: WordCount  # of records that are texts
 
 
@@ -103,7 +103,7 @@ def rank_file(
         answers[name] = rank_records(predictor, path, settings, question, threads, file_labels)
     (first, theirs), *others = answers.items()
     for name, ours in others:
-        if not np.array_equal(ours.measured.n_true, theirs.measured.n_true):
+        if not np.array_equal(ours.measured.n_assigned, theirs.measured.n_assigned):
             their_counts = _describe_counts(theirs.measured)
             our_counts = _describe_counts(ours.measured)
             message = f"{first} reads {their_counts}, {name} {our_counts}"
@@ -113,7 +113,7 @@ def rank_file(
 
 
 def _describe_counts(measured: EvaluatedPredictions) -> str:
-    return f"{len(measured.n_true):,} records with {measured.n_true.sum():,} labels"
+    return f"{len(measured.n_assigned):,} records with {measured.n_assigned.sum():,} labels"
 
 
 def rank_records(
@@ -138,7 +138,7 @@ def rank_records(
     ids = []
     scores = []
     rows = []
-    n_true = []
+    n_assigned = []
     word_counts = []
     for batch in batches:
         ranked = predictor.rank(batch.instances, question, threads)
@@ -150,18 +150,18 @@ def rank_records(
             if allowed is not None:
                 asked = {label for label in known if allowed[label]}
             rows.append(asked)
-            n_true.append(n_labels - len(known) + len(asked))
+            n_assigned.append(n_labels - len(known) + len(asked))
         if batch.instances.familiarity is not None:
             word_counts.append(batch.instances.familiarity.word_count)
     if not any(rows):
-        _refuse_without_labels(predictor, path, holds_texts=holds_texts, has_labels=any(n_true))
+        _refuse_without_labels(predictor, path, holds_texts=holds_texts, has_labels=any(n_assigned))
     order = ranking.Ranked(np.concatenate(ids), _make_label_matrix(rows, predictor.n_labels))
     measured = EvaluatedPredictions(
         order=order,
         candidates=order,
         values=np.concatenate(scores),
         probabilistic=predictor.model.probabilistic,
-        n_true=np.array(n_true),
+        n_assigned=np.array(n_assigned),
     )
     return RankedRecords(measured, WordCount.sum(word_counts))
 
@@ -241,18 +241,18 @@ def _read_features(
     yield _Batch(features, known, [len(row) for row in labels])
 
 
-def summarize_figures(measured: EvaluatedPredictions, figures: Figures) -> dict[str, float]:
-    """Count records and labels, and add the means of figures, by name."""
-    n_true = measured.n_true
+def summarize_metrics(measured: EvaluatedPredictions, metrics: RecordMetrics) -> dict[str, float]:
+    """Count records and labels, and add the means of metrics, by name."""
+    n_assigned = measured.n_assigned
     n_known = measured.candidates.positives
     return {
-        "records": len(n_true),
-        "records without labels": int((n_true == 0).sum()),
+        "records": len(n_assigned),
+        "records without labels": int((n_assigned == 0).sum()),
         "records with a known label": int((n_known > 0).sum()),
-        "records with an unknown label": int((n_true > n_known).sum()),
-        "labels": int(n_true.sum()),
-        "unknown labels": int((n_true - n_known).sum()),
-        **figures.means,
+        "records with an unknown label": int((n_assigned > n_known).sum()),
+        "labels": int(n_assigned.sum()),
+        "unknown labels": int((n_assigned - n_known).sum()),
+        **metrics.means,
     }
 
 
@@ -262,7 +262,7 @@ def measure_by_probability(measured: EvaluatedPredictions) -> list[dict[str, Any
     True labels that the model does not know count, too.
     """
     labelled = measured.keep_labelled()
-    return measure_assigned_labels(labelled.values, labelled.hits, measured.n_true.sum())
+    return measure_assigned_labels(labelled.values, labelled.hits, measured.n_assigned.sum())
 
 
 def measure_by_precision(measured: EvaluatedPredictions) -> list[dict[str, Any]]:
@@ -308,7 +308,7 @@ def compare_unknown_words(answers: RankedRecords, model: Model) -> dict[str, Any
     """
     share = answers.word_count.unknown_share
     usual_share = read_usual_texts(model).unknown_share
-    far_off = has_many_unknown_words(len(answers.measured.n_true), share, usual_share)
+    far_off = has_many_unknown_words(len(answers.measured.n_assigned), share, usual_share)
     return {"share": share, "reference": usual_share, "far_off": far_off}
 
 

@@ -1,4 +1,4 @@
-"""Ranked labels of a model and the true ones, from which every figure of its quality comes."""
+"""Ranked labels of a model and the true ones, from which every metric of its quality comes."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,8 +32,8 @@ class EvaluatedPredictions:
     # float32 (n, K) of the candidates: probabilities with a second stage, else scores
     values: np.ndarray
     probabilistic: bool
-    # int64 (n,): number of labels of each instance, also of those that the model does not know
-    n_true: np.ndarray
+    # int64 (n,): number of labels assigned to each instance, also of those that the model lacks
+    n_assigned: np.ndarray
     zero_decides: bool = False  # whether labels with a score above 0 are the answer
 
     @classmethod
@@ -54,7 +54,7 @@ class EvaluatedPredictions:
                 candidates=order,
                 values=predictions.scores,
                 probabilistic=False,
-                n_true=order.positives,
+                n_assigned=order.positives,
                 zero_decides=zero_decides,
             )
         return cls(
@@ -62,7 +62,7 @@ class EvaluatedPredictions:
             candidates=Ranked(ranking.ids, Y, inverse_propensity),
             values=ranking.probabilities,
             probabilistic=True,
-            n_true=order.positives,
+            n_assigned=order.positives,
         )
 
     @property
@@ -127,13 +127,13 @@ class EvaluatedPredictions:
 
     def keep_labelled(self) -> Self:
         """Select the instances that have labels, known to the model or not."""
-        rows = np.flatnonzero(self.n_true > 0)
+        rows = np.flatnonzero(self.n_assigned > 0)
         return replace(
             self,
             order=self.order.take(rows),
             candidates=self.candidates.take(rows),
             values=self.values[rows],
-            n_true=self.n_true[rows],
+            n_assigned=self.n_assigned[rows],
         )
 
 

@@ -29,7 +29,7 @@ The labels of an answer are those that fit, or those with scores above 0.
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure of the quality of ranked labels.
+    """A measure of the quality of ranked labels.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ _NAME = re.compile(
 def find_metric(name: str) -> tuple[Metric, int] | None:
     """Find the metric of a name such as ``P@5`` or ``F1-fit``, and its cut-off, 0 for none.
 
-    Returns None for the names of other figures.
+    Returns None for the names of other numbers.
     """
     parts = _NAME.fullmatch(name)
     if parts is None:
@@ -274,7 +274,7 @@ def compute_instance_scores(name: str, ranked: Ranked) -> np.ndarray:
 
 
 def is_metric(name: str) -> bool:
-    """Tell whether a figure is a metric of quality, not a time or size."""
+    """Tell whether a number of metrics.json is a metric of quality, not a time or size."""
     return find_metric(name) is not None
 
 

@@ -82,7 +82,7 @@ def evaluate(
         "instances_without_labels": int((positives == 0).sum()),
         "top_k": measured.order.max_predicted,
     }
-    # without labels the figures of the dev part would mean nothing
+    # without labels the metrics of the dev part would mean nothing
     if dataset.dev is not None and len(dataset.dev.Y.indices):
         assert predictions.dev is not None
         on_dev = EvaluatedPredictions.from_predictions(
@@ -126,7 +126,7 @@ def _measure_cost(predictions: Predictions, model: Model, training: Training) ->
 
 
 def _measure_dev(measured: EvaluatedPredictions, predictions: PredictedLabels) -> dict[str, Any]:
-    """Compute the figures of the dev part."""
+    """Compute the metrics of the dev part."""
     positives = measured.order.positives
     return _measure_quality(measured, predictions) | {
         "intervals": measured.intervals(),
@@ -135,9 +135,9 @@ def _measure_dev(measured: EvaluatedPredictions, predictions: PredictedLabels) -
     }
 
 
-def prefix_dev_figures(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Name figures of the dev part ``dev P@1`` and the like."""
-    return {f"dev {name}": value for name, value in figures.items()}
+def prefix_dev_metrics(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """Name metrics of the dev part ``dev P@1`` and the like."""
+    return {f"dev {name}": value for name, value in metrics.items()}
 
 
 def _measure_without_near_twins(ranked: Ranked, twins: np.ndarray) -> dict[str, Any]:

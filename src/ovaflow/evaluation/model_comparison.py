@@ -12,8 +12,8 @@ from ovaflow.evaluation.ranking import InstanceSums, ratio
 from ovaflow.evaluation.resampling import interval, interval_of_difference, resample
 from ovaflow.reranking.answer_length import count_fitting_labels
 
-COMPARED_FIGURES = {"P@1": "P@1", "P@5": "P@5", "F1": "F1 of labels that fit"}
-"""Figures by which models are compared, by short names."""
+DIFFERENCE_METRICS = {"P@1": "P@1", "P@5": "P@5", "F1": "F1 of labels that fit"}
+"""Metrics whose differences between models are computed, by short names."""
 
 MIN_BOOTSTRAP_RECORDS = 30
 """Fewest records for which the intervals of a bootstrap are wide enough."""
@@ -26,7 +26,7 @@ _MODEL_COLUMNS = ("predicted", "precision", "recall", "F1")
 
 
 class Difference(NamedTuple):
-    """Difference of a model's figure from another model's."""
+    """Difference of a model's metric from another model's."""
 
     difference: float
     low: float  # with high: the interval of the bootstrap
@@ -47,17 +47,17 @@ class Difference(NamedTuple):
         return self._asdict() | {"verdict": self.verdict}
 
 
-class Figures(NamedTuple):
-    """Figures of a model by name, for the records with labels, known to it or not."""
+class RecordMetrics(NamedTuple):
+    """Metrics of a model by name, for the records with labels, known to it or not."""
 
-    records: dict[str, InstanceSums]  # what each record adds to two sums, whose ratio is the figure
-    # the figures on the bootstrap's samples of the records, float64 (RESAMPLES,)
+    records: dict[str, InstanceSums]  # what each record adds to two sums, whose ratio is the metric
+    # the metrics on the bootstrap's samples of the records, float64 (RESAMPLES,)
     samples: dict[str, np.ndarray]
 
     @classmethod
-    def from_measured(cls, measured: EvaluatedPredictions) -> "Figures":
-        """Compute the figures of the records that have labels."""
-        records = _compute_record_figures(measured.keep_labelled())
+    def from_measured(cls, measured: EvaluatedPredictions) -> "RecordMetrics":
+        """Compute the metrics of the records that have labels."""
+        records = _compute_record_sums(measured.keep_labelled())
         gains = np.column_stack([gains for gains, _ in records.values()])
         best = np.column_stack([best for _, best in records.values()])
         samples = resample(gains, best)
@@ -71,22 +71,22 @@ class Figures(NamedTuple):
 
     @property
     def means(self) -> dict[str, float]:
-        """The figures by name."""
+        """The metrics by name."""
         return {
             name: ratio(gains.sum(), best.sum()) for name, (gains, best) in self.records.items()
         }
 
     @property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """Intervals of the figures by name."""
+        """Intervals of the metrics by name."""
         return {name: interval(values) for name, values in self.samples.items()}
 
-    def compute_differences(self, other: "Figures") -> dict[str, Difference]:
-        """Compute the difference from another model in each figure that both have."""
+    def compute_differences(self, other: "RecordMetrics") -> dict[str, Difference]:
+        """Compute the difference from another model in each metric that both have."""
         differences = {}
-        for name in COMPARED_FIGURES.values():
+        for name in DIFFERENCE_METRICS.values():
             if name in self.records and name in other.records:
-                # compared figures are means, in which each record counts as one
+                # compared metrics are means, in which each record counts as one
                 own_gains, _ = self.records[name]
                 other_gains, _ = other.records[name]
                 gains = own_gains - other_gains
@@ -101,27 +101,27 @@ class Figures(NamedTuple):
         return differences
 
 
-def _compute_record_figures(measured: EvaluatedPredictions) -> dict[str, InstanceSums]:
-    """Compute what each record with labels adds to the two sums of each figure."""
+def _compute_record_sums(measured: EvaluatedPredictions) -> dict[str, InstanceSums]:
+    """Compute what each record with labels adds to the two sums of each metric."""
     ranked = measured.candidates
     hits = ranked.hits
-    n_true = measured.n_true
-    ones = np.ones(len(n_true))
-    figures: dict[str, InstanceSums] = {}
+    n_assigned = measured.n_assigned
+    ones = np.ones(len(n_assigned))
+    metrics: dict[str, InstanceSums] = {}
     for k in find_cutoffs(ranked.Y.n_columns):
-        figures[f"P@{k}"] = (hits[:, :k].sum(axis=1) / k, ones)
-    figures["recall@5 of all labels"] = (hits[:, :5].sum(axis=1) / n_true, ones)
+        metrics[f"P@{k}"] = (hits[:, :k].sum(axis=1) / k, ones)
+    metrics["recall@5 of all labels"] = (hits[:, :5].sum(axis=1) / n_assigned, ones)
     for name, metric, k in list_labelled_file_metrics(ranked):
-        if name not in figures:
+        if name not in metrics:
             assert metric.per_instance is not None
-            figures[name] = metric.per_instance(ranked, k)
+            metrics[name] = metric.per_instance(ranked, k)
     if measured.probabilistic:
         lengths = count_fitting_labels(measured.values)
-        fit = ranking.compute_answer_figures(hits, lengths, n_true)
-        figures["F1 of labels that fit"] = (fit["F1"], ones)
-        figures["precision of labels that fit"] = (fit["P"], ones)
-        figures["recall of labels that fit"] = (fit["R"], ones)
-    return figures
+        fit = ranking.compute_answer_metrics(hits, lengths, n_assigned)
+        metrics["F1 of labels that fit"] = (fit["F1"], ones)
+        metrics["precision of labels that fit"] = (fit["P"], ones)
+        metrics["recall of labels that fit"] = (fit["R"], ones)
+    return metrics
 
 
 LabelEntries = Mapping[int, Mapping[str, Any]]

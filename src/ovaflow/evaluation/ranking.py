@@ -163,17 +163,17 @@ def coverage_error(ranked: Ranked, k: int) -> InstanceSums:
 
 
 def make_answer_metric(name: str) -> Callable[[Ranked, int], InstanceSums]:
-    """Make a metric of one of the figures of :func:`compute_answer_figures`."""
+    """Make a metric of answers from one of those of :func:`compute_answer_metrics`."""
 
     def metric(ranked: Ranked, k: int) -> InstanceSums:
         assert ranked.answer_lengths is not None
-        figures = compute_answer_figures(ranked.hits, ranked.answer_lengths, ranked.positives)
-        return figures[name], np.ones(len(ranked.ids))
+        metrics = compute_answer_metrics(ranked.hits, ranked.answer_lengths, ranked.positives)
+        return metrics[name], np.ones(len(ranked.ids))
 
     return metric
 
 
-def compute_answer_figures(
+def compute_answer_metrics(
     hits: np.ndarray, lengths: np.ndarray, positives: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Compute precision, recall, F1 and length of the answer to each instance.
@@ -204,12 +204,12 @@ def compute_answer_figures(
     }
 
 
-def average_answer_figures(
+def average_answer_metrics(
     hits: np.ndarray, lengths: np.ndarray, positives: np.ndarray
 ) -> dict[str, float]:
-    """Average the figures of :func:`compute_answer_figures` over instances."""
-    figures = compute_answer_figures(hits, lengths, positives)
-    return {name: float(np.mean(values)) for name, values in figures.items()}
+    """Average the metrics of :func:`compute_answer_metrics` over instances."""
+    metrics = compute_answer_metrics(hits, lengths, positives)
+    return {name: float(np.mean(values)) for name, values in metrics.items()}
 
 
 def precision_of_hits(hits: np.ndarray, k: int) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ovaflow.evaluation.measured import EvaluatedPredictions
-from ovaflow.evaluation.ranking import average_answer_figures, ratio
+from ovaflow.evaluation.ranking import average_answer_metrics, ratio
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.expected_quality import measure_sure_records
@@ -77,8 +77,8 @@ def measure_answer_lengths(
     lengths["fit"] = count_fitting_labels(probabilities)
     rows = []
     for name, lengths_of_answers in lengths.items():
-        figures = average_answer_figures(hits, lengths_of_answers, positives)
-        rows.append({"name": name} | figures)
+        metrics = average_answer_metrics(hits, lengths_of_answers, positives)
+        rows.append({"name": name} | metrics)
     return rows
 
 

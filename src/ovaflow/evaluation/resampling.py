@@ -1,4 +1,4 @@
-"""Bootstrap of metrics: the part of a figure that is the choice of test instances (Efron and
+"""Bootstrap of metrics: how far a metric depends on the choice of test instances (Efron and
 Tibshirani 1993, chapter 13).
 """
 

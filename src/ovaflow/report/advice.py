@@ -39,13 +39,13 @@ _PROBABILITIES_PRIORITY = 0.5
 
 
 class Advice(NamedTuple):
-    """A finding, and a remedy."""
+    """A finding and a remedy, which the page shows as ``finding remedy effect.``"""
 
     # share of the labels, instances or bytes that it is about, weighted; the highest is shown first
     priority: float
-    finding: str
+    finding: str  # a sentence with its full stop
     remedy: str  # a setting in the syntax of a config file, or a command; shown whole
-    effect: str  # of the remedy
+    effect: str  # what the remedy does, such as "lists them"
 
 
 def show_advice(results: DatasetResults) -> dict[str, Any] | None:
@@ -122,7 +122,7 @@ def advise_on_improbable_labels(results: DatasetResults) -> Advice | None:
         f"{_percent(share)} of the true labels are among the first five of their text, but not "
         "probable enough to be among those that fit."
     )
-    model = shlex.quote(f"{results.best.folder}/model.h5")
+    model = shlex.quote(f"{results.best.relative_folder}/model.h5")
     remedy = f"ovaflow predict {model} FILE --min-probability {LIKELY_PROBABILITY:g}"
     effect = (
         f"suggests {_percent(outcomes.likely_true / outcomes.true)} of the true labels instead of "
@@ -144,14 +144,14 @@ def advise_on_missed_labels(results: DatasetResults) -> Advice | None:
         name = wording.plain(results.best.dataset.label_name(label.label), 60)
         names.append(f"{name} ({label.missed:,} of {label.true:,})")
     worst = results.best.dataset.label_name(outcomes.most_missed[0].label)
-    remedy = shlex.join(["ovaflow", "errors", results.best.folder, f"--label={worst}"])
+    remedy = shlex.join(["ovaflow", "errors", results.best.relative_folder, f"--label={worst}"])
     finding = f"Missed most often, though candidates: {', '.join(names)}."
     effect = "shows where, and which words spoke against it"
     return Advice(n_missed / outcomes.true, finding, remedy, effect)
 
 
 def advise_on_near_duplicates(results: DatasetResults) -> Advice | None:
-    """Advise a split without near twins where those in the test set make the figures better."""
+    """Advise a split without near twins where those in the test set make the metrics better."""
     metrics = results.best.metrics
     n_instances = metrics.get("instances", 0)
     n_twins = metrics.get("instances_with_near_twin", 0)
@@ -164,12 +164,12 @@ def advise_on_near_duplicates(results: DatasetResults) -> Advice | None:
     share = n_twins / n_instances
     finding = (
         f"{_percent(share)} of the test {results.data.noun} have a near twin in training, such as "
-        "another edition, so the figures overstate the quality on new texts: P@1 of the others is "
+        "another edition, so the metrics overstate the quality on new texts: P@1 of the others is "
         f"{_percent(without_twins)} instead of {_percent(with_twins)}."
     )
     if results.data.has_given_test_set:
-        remedy = f"{results.best.folder}/metrics.json"
-        return Advice(share, finding, remedy, "has figures without them under without_near_twins")
+        remedy = f"{results.best.relative_folder}/metrics.json"
+        return Advice(share, finding, remedy, "has metrics without them under without_near_twins")
     effect = "keeps near twins on one side, if no split_column divides the records"
     return Advice(share, finding, "prepare: {split: together}", effect)
 
@@ -253,7 +253,7 @@ def advise_on_label_errors(results: DatasetResults) -> Advice | None:
     kinds = found["kinds"]
     named = " and ".join(f"{count:,} {kind}" for kind, count in kinds.items())
     share = sum(kinds.values()) / max(int(results.data.counts.sum()), 1)
-    remedy = shlex.join(["ovaflow", "doubts", results.best.folder])
+    remedy = shlex.join(["ovaflow", "doubts", results.best.relative_folder])
     finding = f"Labels of held-out training texts that look wrong or missing: {named}."
     return Advice(share, finding, remedy, "lists them, the worst first")
 

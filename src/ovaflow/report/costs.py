@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ovaflow.report import wording
 from ovaflow.report.pruning import draw_pruning_choice
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import Column, make_figures_table, metric_getter
+from ovaflow.report.tables import Column, make_table_by_run, metric_getter
 from ovaflow.report.training import steps_getter
 from ovaflow.reranking.reranker_file import FILE_NAME
 
@@ -30,7 +30,7 @@ def _compute_weights_per_label(run: Run) -> float | None:
 
 
 def _get_bytes_of_second_stage(run: Run) -> int | None:
-    path = run.path / FILE_NAME
+    path = run.folder / FILE_NAME
     if not run.reranked or not path.exists():
         return None
     return path.stat().st_size
@@ -71,7 +71,7 @@ COST_COLUMNS = (
 def show_costs(results: DatasetResults) -> dict[str, Any]:
     """Show the costs of all runs, and quality by size of the models."""
     return {
-        "table": make_figures_table("Cost and size", "", COST_COLUMNS, results.runs),
+        "table": make_table_by_run("Cost and size", "", COST_COLUMNS, results.runs),
         "size": draw_pruning_choice(results.anchor, results.shown_runs),
     }
 

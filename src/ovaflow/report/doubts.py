@@ -28,7 +28,7 @@ def read_doubts(run: Run) -> dict[str, Any] | None:
 
     None without the file.
     """
-    path = run.path / "doubts.csv"
+    path = run.folder / "doubts.csv"
     if not path.exists():
         return None
     with open(path, newline="", encoding="utf-8") as file:
@@ -55,7 +55,7 @@ def _make_text_column(title: str, name: str, limit: int) -> Column:
     return Column(title, lambda entry: wording.plain(entry[name], limit))
 
 
-def _make_figure_column(
+def _make_number_column(
     title: str, name: str, text: Callable[[float], str], **options: Any
 ) -> Column:
     return Column(title, lambda entry: float(entry[name]), text, **options)
@@ -71,9 +71,9 @@ def _format_neighbours(amount: float) -> str:
 
 _LABEL_COLUMN = _make_text_column("label", "label", 80)
 _KIND_COLUMN = _make_text_column("seems", "kind", 10)
-_FIGURE_COLUMNS = (
-    _make_figure_column("probable", "probability", _format_probability, unit="fraction"),
-    _make_figure_column(
+_OTHER_COLUMNS = (
+    _make_number_column("probable", "probability", _format_probability, unit="fraction"),
+    _make_number_column(
         "similar",
         "similar",
         _format_neighbours,
@@ -82,8 +82,8 @@ _FIGURE_COLUMNS = (
     _make_text_column("words", "words", 40),
 )
 
-COLUMNS_WITHOUT_KIND = (_LABEL_COLUMN, *_FIGURE_COLUMNS)
-COLUMNS = (_LABEL_COLUMN, _KIND_COLUMN, *_FIGURE_COLUMNS)
+COLUMNS_WITHOUT_KIND = (_LABEL_COLUMN, *_OTHER_COLUMNS)
+COLUMNS = (_LABEL_COLUMN, _KIND_COLUMN, *_OTHER_COLUMNS)
 
 
 SECTION = ReportSection("doubts", "Training labels to check", show_doubts, folded=True)

@@ -85,11 +85,11 @@ class Drawing:
     caption: str
     svg: Markup
     columns: list[str]  # names of the columns of the CSV file
-    rows: list[list]  # figures behind the drawing
+    rows: list[list]  # numbers behind the drawing
 
     @property
     def csv(self) -> str:
-        """Link to the figures behind the drawing as a CSV file."""
+        """Link to the numbers behind the drawing as a CSV file."""
         return make_csv_link(self.columns, self.rows)
 
 
@@ -103,7 +103,7 @@ class FigureOfRuns(NamedTuple):
 
 
 class RecordingAxes(Axes):
-    """Axes that also record the figures behind what they show."""
+    """Axes that also record the numbers behind what they show."""
 
     name = "ovaflow"
 
@@ -114,14 +114,14 @@ class RecordingAxes(Axes):
     def curve(
         self, series: str, x: Iterable, y: Iterable, drawn_at: Any = None, **style: Any
     ) -> None:
-        """Draw a line and record the figures behind it.
+        """Draw a line and record the numbers behind it.
 
         Parameters
         ----------
         series : str
             Name of the line.
         x, y : iterable
-            The figures.
+            The numbers.
         drawn_at : sequence of float, optional
             Positions at which the line is drawn; by default ``x``.
         **style
@@ -135,7 +135,7 @@ class RecordingAxes(Axes):
         self.record(series, x=x, y=y)
 
     def record(self, series: str, **columns: Iterable) -> None:
-        """Record the figures behind a line; ``x`` and ``y`` take the names of the axes."""
+        """Record the numbers behind a line; ``x`` and ``y`` take the names of the axes."""
         names = [column.replace("_", " ") for column in columns]
         for values in zip(*columns.values(), strict=True):
             row = {"series": wording.plain(series)}
@@ -242,7 +242,7 @@ def draw_line(
 
 
 def spread_runs(n_runs: int, step: float) -> np.ndarray:
-    """Shift runs that have the same figures by multiples of ``step`` around 0, shape (n_runs,)."""
+    """Shift runs that have the same numbers by multiples of ``step`` around 0, shape (n_runs,)."""
     return step * (np.arange(n_runs) - (n_runs - 1) / 2)
 
 

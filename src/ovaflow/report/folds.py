@@ -1,4 +1,4 @@
-"""The section Cross-validation: figures of each run over folds of the training set."""
+"""The section Cross-validation: metrics of each run over folds of the training set."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAIN_METRIC = report_metric_names()[0]
 
 
 def show_folds(results: DatasetResults) -> dict[str, Any] | None:
-    """Show means over the folds next to figures on the test set; None without folds."""
+    """Show means over the folds next to metrics on the test set; None without folds."""
     runs = [run for run in results.runs if run.folds]
     if not runs:
         return None
@@ -48,7 +48,7 @@ def show_folds(results: DatasetResults) -> dict[str, Any] | None:
 
 
 def _folds_getter(metric: str, key: str) -> Callable[[Run], Any]:
-    """Return a function of a run: a figure of a metric over its folds."""
+    """Return a function of a run: a number about a metric over its folds."""
     return lambda run: run.folds["metrics"].get(metric, {}).get(key)
 
 

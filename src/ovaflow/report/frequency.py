@@ -46,7 +46,7 @@ def describe_range(group: dict[str, Any]) -> str:
 
 def _paint(axes: RecordingAxes, runs: Sequence[Run], k: int) -> None:
     names = [describe_range(group) for group in runs[0].analysis["bins"]]
-    # runs with the same figures stay visible next to one another
+    # runs with the same values stay visible next to one another
     shifts = spread_runs(len(runs), min(0.16, 0.6 / len(runs)))
     for run, shift in zip(runs, shifts, strict=True):
         positions = []

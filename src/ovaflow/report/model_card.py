@@ -249,7 +249,7 @@ MODEL_COLUMNS = (
 
 
 def describe_limits(results: DatasetResults) -> list[str]:
-    """Describe the limits of the models in sentences, with the figures of the dataset."""
+    """Describe the limits of the models in sentences, with the numbers of the dataset."""
     sentences = describe_label_limits(results.data.counts, results.data.known)
     unseen = results.assigned_labels.unseen
     if unseen:

@@ -39,7 +39,7 @@ def make_metric_column(name: str) -> Column:
         spread=metric_format.short,
     )
     if metric.per_instance is None:
-        # without intervals, no figure is surely the best
+        # without intervals, no metric is surely the best
         return column
     return column._replace(samples=samples_getter(name))
 

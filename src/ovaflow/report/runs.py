@@ -9,7 +9,7 @@ from typing import Any
 
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.metric import get_metric, run_list_metric_names
-from ovaflow.evaluation.metrics import prefix_dev_figures
+from ovaflow.evaluation.metrics import prefix_dev_metrics
 from ovaflow.report import wording
 from ovaflow.report.tables import Cell, Column, Row, Table, make_table
 from ovaflow.results.run import Run
@@ -26,7 +26,7 @@ class ListedRun:
 
     run: Run
     settings: dict[str, str]  # of the model, and those of the config that no model records
-    remark: str  # why figures are missing, or should not be compared
+    remark: str  # why metrics are missing, or should not be compared
     # content of metrics.json; empty where there is none of this model
     metrics: dict[str, Any] = field(default_factory=dict)
     # joined metrics of a cross-validation; empty without one
@@ -48,22 +48,22 @@ class ListedRun:
         return self.run.predict_milliseconds if self.metrics else None
 
     @property
-    def figures(self) -> dict[str, Any]:
+    def metrics_of_all_parts(self) -> dict[str, Any]:
         """Metrics, with those on the dev part and the means over folds."""
-        on_dev = prefix_dev_figures(self.metrics.get("dev", {}))
-        return self.metrics | on_dev | self._get_folds_figures("mean")
+        on_dev = prefix_dev_metrics(self.metrics.get("dev", {}))
+        return self.metrics | on_dev | self._get_folds_metrics("mean")
 
     @property
     def intervals(self) -> dict[str, Any]:
         """Intervals of the metrics, of those on the dev part and of the means over folds."""
-        on_dev = prefix_dev_figures(self.metrics.get("dev", {}).get("intervals", {}))
+        on_dev = prefix_dev_metrics(self.metrics.get("dev", {}).get("intervals", {}))
         of_test = self.metrics.get("intervals", {})
-        return of_test | on_dev | self._get_folds_figures("interval")
+        return of_test | on_dev | self._get_folds_metrics("interval")
 
-    def _get_folds_figures(self, key: str) -> dict[str, Any]:
-        """Return a figure of each metric over the folds, by ``folds P@1`` and the like."""
+    def _get_folds_metrics(self, key: str) -> dict[str, Any]:
+        """Return a number about each metric over the folds, by ``folds P@1`` and the like."""
         metrics = self.folds.get("metrics", {})
-        return {f"folds {name}": figures[key] for name, figures in metrics.items()}
+        return {f"folds {name}": joined[key] for name, joined in metrics.items()}
 
 
 def list_runs(config: Config) -> list[ListedRun]:
@@ -95,7 +95,7 @@ def _list_run(config: Config, dataset: str, run: Run) -> ListedRun:
         listed = replace(listed, folds=run.folds)
         return replace(listed, metrics=run.all_metrics)
     except InputError as error:
-        return replace(listed, remark=str(error).removeprefix(f"{run.path}/"))
+        return replace(listed, remark=str(error).removeprefix(f"{run.folder}/"))
 
 
 def _compare_datasets(listed: ListedRun, first: ListedRun) -> ListedRun:
@@ -149,7 +149,7 @@ def make_listing_table(runs: Sequence[ListedRun], metrics: Sequence[str]) -> Tab
     """Make a table with a row for each run, and a column for each metric that some run has."""
     present: set[str] = set()
     for run in runs:
-        present |= run.figures.keys()
+        present |= run.metrics_of_all_parts.keys()
     columns = [Column("run", attrgetter("name"))]
     for name in find_differing_settings([run.settings for run in runs]):
         columns.append(Column(name.replace("_", " "), partial(_get_setting, name)))
@@ -175,7 +175,7 @@ def _make_metric_column(name: str) -> Column:
     text = wording.FORMAT_BY_UNIT[metric.unit].short
     return Column(
         name,
-        lambda run: run.figures.get(name),
+        lambda run: run.metrics_of_all_parts.get(name),
         text,
         bounds=lambda run: run.intervals.get(name),
         spread=text,

@@ -65,7 +65,10 @@ def _paint(axes: RecordingAxes, runs: Sequence[Run]) -> None:
         hits = [100 * group["hits"] for group in shown]
         draw_line(axes, run, probabilities, hits, markevery=1)
     axes.set(
-        xlabel="probability in %", ylabel="right of these in %", xlim=(-2, 102), ylim=(-2, 102)
+        xlabel="probability in %",
+        ylabel="labels that are right, in %",
+        xlim=(-2, 102),
+        ylim=(-2, 102),
     )
 
 
@@ -82,7 +85,7 @@ def make_assignment_table(runs: Sequence[Run]) -> Table | None:
     if not columns:
         return None
     title = "Labels that can be assigned automatically"
-    return make_table(title, "labels of at least", columns, ASSIGNMENT_LEVELS, _make_level_row)
+    return make_table(title, "probability", columns, ASSIGNMENT_LEVELS, _make_level_row)
 
 
 def _make_assignment_columns(run: Run, rows: dict[float, dict[str, Any]]) -> list[Column]:
@@ -103,7 +106,7 @@ def _make_assignment_columns(run: Run, rows: dict[float, dict[str, Any]]) -> lis
 
 
 def _make_level_row(level: float, cells: list[Cell]) -> Row:
-    return Row(f"{100 * level:g} %", cells)
+    return Row(f"at least {100 * level:g} %", cells)
 
 
 def show_second_stage(results: DatasetResults) -> dict[str, Any] | None:

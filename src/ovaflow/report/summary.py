@@ -28,7 +28,7 @@ def show_summary(results: DatasetResults) -> dict[str, Any]:
         return {"sentences": sentences, "compared": None, "table": None}
     columns = [*make_main_columns(results.runs), TRAINING_COLUMN, MODEL_COLUMN]
     return {
-        "sentences": [learned, *describe_quality(results), _describe_sure_texts(results)],
+        "sentences": [learned, *describe_quality(results), *_describe_sure_texts(results)],
         "compared": _compare_runs(results),
         "table": make_runs_table("Runs", results.runs, columns),
         "shared": [run for run in results.runs if run.same_training_run is not None],
@@ -62,16 +62,20 @@ def describe_quality(results: DatasetResults) -> Iterator[str]:
         )
 
 
-def _describe_sure_texts(results: DatasetResults) -> str:
-    """Describe how many answers need no person, in a sentence."""
+def _describe_sure_texts(results: DatasetResults) -> Iterator[str]:
+    """Describe how many answers need no person; nothing where that was not measured."""
+    if not results.best.reranked:
+        yield "It gives no probabilities, so a person has to check every answer."
+        return
     sure = get_reliability(results.best).get("sure")
     if sure is None:
-        return "It gives no probabilities, so a person has to check every answer."
+        return
     [row] = [row for row in sure if row["level"] == SURE_PRECISION]
     if not row["records"]:
         level = f"{100 * SURE_PRECISION:.0f} %"
-        return f"No answer is {level} sure as a whole, so a person has to check every one."
-    return (
+        yield f"No answer is {level} sure as a whole, so a person has to check every one."
+        return
+    yield (
         f"{_format_of_100(row['instances'])} of 100 answers are sure enough to be used "
         f"unchecked: of 100 of their labels {_format_of_100(row['right'])} are right."
     )

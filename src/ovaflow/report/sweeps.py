@@ -40,8 +40,8 @@ class SweptRuns(NamedTuple):
     """The runs of a sweep."""
 
     key: str  # the setting whose value differs
-    runs: list[Run]  # by ascending values, with their figures on the dev part where there is one
-    n_dev: int | None  # number of dev instances; None: figures are those of the test set
+    runs: list[Run]  # by ascending values, with their metrics on the dev part where there is one
+    n_dev: int | None  # number of dev instances; None: metrics are those of the test set
 
 
 def read_sweeps(sweeps: dict[str, list[str]], runs: Sequence[Run]) -> dict[str, SweptRuns]:
@@ -188,7 +188,7 @@ def _paint_metric(axes: RecordingAxes, number: int, name: str, runs: Sequence[Ru
     if all(run.samples.get(name) is not None for run in runs):
         bounds = [interval(run.samples[name]) for run in runs]
         low, high = 100 * np.array(bounds).T
-        # a figure may lie outside its interval of the bootstrap
+        # a metric may lie outside its interval of the bootstrap
         errors = np.maximum([y - low, high - y], 0)
         axes.errorbar(shifted, y, errors, color=colour, linestyle="none", linewidth=1)
 

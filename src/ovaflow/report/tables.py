@@ -1,4 +1,4 @@
-"""Tables: cells in words with the figures behind them, the best ones marked, and a CSV file."""
+"""Tables: cells in words with the numbers behind them, the best ones marked, and a CSV file."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Cell:
     """A cell of a table."""
 
     text: str
-    value: Any = None  # the figure behind the text
+    value: Any = None  # the number behind the text
     best: bool = False
-    interval: tuple[float, float] | None = None  # of the figure, by the bootstrap
+    interval: tuple[float, float] | None = None  # of the number, by the bootstrap
 
 
 def _no_value(item: Any) -> None:
@@ -53,14 +53,14 @@ class Column(NamedTuple):
     """
 
     title: str
-    value: Callable[[Any], Any] = _no_value  # figure or words of an item
-    text: Callable[[Any], str] | None = None  # formats the figure; None: the values are words
+    value: Callable[[Any], Any] = _no_value  # number or words of an item
+    text: Callable[[Any], str] | None = None  # formats the number; None: the values are words
     group: str = ""  # adjacent columns of one group share a heading above theirs
     hint: str = ""
     unit: str = ""  # in the CSV file
-    # the figure on samples of the test instances; with these, the best figures are marked
+    # the number on samples of the test instances; with these, the best numbers are marked
     samples: Callable[[Any], np.ndarray | None] = _no_value
-    # interval of the figure, where its samples were not kept
+    # interval of the number, where its samples were not kept
     bounds: Callable[[Any], tuple[float, float] | None] = _no_value
     colour: str = ""  # on a terminal
     smaller_is_better: bool = False
@@ -68,17 +68,17 @@ class Column(NamedTuple):
 
     @property
     def words(self) -> bool:
-        """True where the values are words instead of figures."""
+        """True where the values are words instead of numbers."""
         return self.text is None
 
     def format(self, value: Any) -> str:
-        """Format a figure, or return words."""
+        """Format a number, or return words."""
         if self.text is None:
             return value
         return self.text(value)
 
     def format_spread(self, bounds: tuple[float, float]) -> str:
-        """Format half of an interval, in the unit of the figures."""
+        """Format half of an interval, in the unit of the numbers."""
         low, high = bounds
         return self.spread((high - low) / 2)
 
@@ -119,7 +119,7 @@ class Table:
 
     @property
     def full_content(self) -> tuple[list[str], list[tuple]]:
-        """Names of columns, and rows of unrounded figures with the bounds of their intervals."""
+        """Names of columns, and rows of unrounded numbers with the bounds of their intervals."""
         headings = []
         columns = []
 
@@ -143,7 +143,7 @@ class Table:
     def terminal(self) -> rich.table.Table:
         """The table for a terminal.
 
-        Short names and figures stay on one line; what is too wide is broken into lines, never cut.
+        Short names and numbers stay on one line; what is too wide is broken into lines, never cut.
         """
         shown = rich.table.Table(
             box=rich.box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0)
@@ -248,18 +248,18 @@ def samples_getter(name: str) -> Callable[[Run], np.ndarray | None]:
     return lambda run: run.samples.get(name)
 
 
-def make_figures_table(
-    title: str, corner: str, figures: Sequence[Column], runs: Sequence[Run]
+def make_table_by_run(
+    title: str, corner: str, measures: Sequence[Column], runs: Sequence[Run]
 ) -> Table:
-    """Make a table with a column for each run, and a row for each figure that some run has."""
+    """Make a table with a column for each run, and a row for each measure that some run has."""
     columns = [Column(run.name, text=str) for run in runs]
     rows = []
-    for figure in figures:
-        values = [figure.value(run) for run in runs]
+    for measure in measures:
+        values = [measure.value(run) for run in runs]
         if any(value is not None for value in values):
-            name = f"{figure.group} {figure.title}" if figure.group else figure.title
-            cells = [Cell(figure.format(value), value) for value in values]
-            rows.append(Row(name, cells, hint=figure.hint))
+            name = f"{measure.group} {measure.title}" if measure.group else measure.title
+            cells = [Cell(measure.format(value), value) for value in values]
+            rows.append(Row(name, cells, hint=measure.hint))
     return Table(corner, columns, rows, title)
 
 
@@ -294,11 +294,11 @@ def find_surely_best(
     Parameters
     ----------
     values : sequence of float or None
-        A figure of each run; None where it is missing.
+        A number of each run; None where it is missing.
     sampled : sequence of ndarray or None
-        Each figure on the same samples of the test instances; None without samples.
+        Each number on the same samples of the test instances; None without samples.
     smaller_is_better : bool
-        True for figures such as a loss.
+        True for numbers such as a loss.
 
     Returns
     -------

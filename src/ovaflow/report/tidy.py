@@ -1,4 +1,4 @@
-"""All figures of all runs as one table with a figure in each row, for pandas and the like."""
+"""All numbers of all runs as one table with one in each row, for pandas and the like."""
 
 from collections.abc import Iterator, Sequence
 from numbers import Number
@@ -14,8 +14,8 @@ from ovaflow.results.run import Run
 TIDY_COLUMNS = ("dataset", "run", "method", "initialization", "figure", "value", "low", "high")
 
 
-class _Figure(NamedTuple):
-    """A figure of a run; ``low`` and ``high`` end its 95 % interval, where it has one."""
+class _Number(NamedTuple):
+    """A number of a run; ``low`` and ``high`` end its 95 % interval, where it has one."""
 
     name: str
     value: Any
@@ -24,52 +24,52 @@ class _Figure(NamedTuple):
 
 
 def format_tidy_csv(all_results: Sequence[DatasetResults]) -> str:
-    """Format every figure of the runs as a CSV file.
+    """Format every number of the runs as a CSV file.
 
-    Figures with samples or folds have a 95 % interval.
+    Numbers with samples or folds have a 95 % interval.
     """
     rows = []
     for results in all_results:
         for run in results.runs:
             method = run.settings.get("method")
             initialization = run.settings.get("initialization")
-            for figure in _list_figures(run):
-                rows.append((results.data.name, run.name, method, initialization, *figure))
+            for number in _list_numbers(run):
+                rows.append((results.data.name, run.name, method, initialization, *number))
     return format_csv(TIDY_COLUMNS, rows)
 
 
-def _list_figures(run: Run) -> Iterator[_Figure]:
+def _list_numbers(run: Run) -> Iterator[_Number]:
     for name, value in run.metrics.items():
-        if _is_figure(value):
+        if _is_number(value):
             low = high = None
             if run.samples.get(name) is not None:
                 low, high = interval(run.samples[name])
-            yield _Figure(name, value, low, high)
+            yield _Number(name, value, low, high)
     yield from _list_entries("first stage", run.metrics.get("first_stage", {}))
     yield from _list_entries("without near twins", run.metrics.get("without_near_twins", {}))
-    yield from _list_dev_figures(run.metrics.get("dev", {}))
-    for name, figure in run.folds.get("metrics", {}).items():
-        low, high = figure["interval"]
-        yield _Figure(f"cross-validated {name}", figure["mean"], low, high)
-        yield from _list_entries(f"cross-validated {name}", {"deviation": figure["deviation"]})
+    yield from _list_dev_numbers(run.metrics.get("dev", {}))
+    for name, number in run.folds.get("metrics", {}).items():
+        low, high = number["interval"]
+        yield _Number(f"cross-validated {name}", number["mean"], low, high)
+        yield from _list_entries(f"cross-validated {name}", {"deviation": number["deviation"]})
     for cost in COST_COLUMNS:
         value = cost.value(run)
         if value is not None:
-            yield _Figure(f"cost: {cost.title}", value)
+            yield _Number(f"cost: {cost.title}", value)
     for group in run.analysis.get("bins", ()):
         yield from _list_entries(f"labels of {describe_range(group)} training positives:", group)
-    yield from _list_figures_of_second_stage(run.reliability)
+    yield from _list_numbers_of_second_stage(run.reliability)
 
 
-def _list_dev_figures(dev: dict[str, Any]) -> Iterator[_Figure]:
+def _list_dev_numbers(dev: dict[str, Any]) -> Iterator[_Number]:
     intervals = dev.get("intervals", {})
     for name, value in dev.items():
-        if _is_figure(value):
+        if _is_number(value):
             low, high = intervals.get(name, (None, None))
-            yield _Figure(f"dev {name}", value, low, high)
+            yield _Number(f"dev {name}", value, low, high)
 
 
-def _list_figures_of_second_stage(reliability: dict[str, Any]) -> Iterator[_Figure]:
+def _list_numbers_of_second_stage(reliability: dict[str, Any]) -> Iterator[_Number]:
     for row in reliability.get("automatic", ()):
         yield from _list_entries(f"labels of at least {row['probability']:g}:", row)
     for row in reliability.get("sure", ()):
@@ -85,12 +85,12 @@ def _list_figures_of_second_stage(reliability: dict[str, Any]) -> Iterator[_Figu
         yield from _list_entries(f"{name}:", reliability.get(name) or {})
 
 
-def _list_entries(prefix: str, entries: dict[str, Any]) -> Iterator[_Figure]:
+def _list_entries(prefix: str, entries: dict[str, Any]) -> Iterator[_Number]:
     """List the numbers among some entries, with a prefix of their names."""
     for name, value in entries.items():
-        if _is_figure(value):
-            yield _Figure(f"{prefix} {name}", value)
+        if _is_number(value):
+            yield _Number(f"{prefix} {name}", value)
 
 
-def _is_figure(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, Number) and not isinstance(value, bool)

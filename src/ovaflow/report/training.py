@@ -102,7 +102,7 @@ def _compute_mean(values: np.ndarray) -> float | None:
 
 
 def _read_label_tree(run: Run) -> LabelTree | None:
-    path = run.path.parent / "label_tree.h5"
+    path = run.folder.parent / "label_tree.h5"
     if run.settings.get("initialization") != "label-tree" or not path.exists():
         return None
     return LabelTree.open(path, dataset=run.dataset)

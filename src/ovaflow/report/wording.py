@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ovaflow.console.progress import format_duration
 
-MISSING = "–"  # shown in place of a figure that was not recorded
+MISSING = "–"  # shown in place of a number that was not recorded
 
 # Unicode categories of letters that cannot be shown: control characters, surrogates, private use
 # and unassigned

@@ -52,18 +52,18 @@ class Run:
     raises an InputError then; one that not every run has is None or empty where it is missing.
     """
 
-    path: Path
+    folder: Path
     compared_runs: ComparedRuns
 
     @property
     def name(self) -> str:
         """Name of the run."""
-        return self.path.name
+        return self.folder.name
 
     @property
-    def folder(self) -> str:
+    def relative_folder(self) -> str:
         """Its folder relative to the working directory, for command lines."""
-        return os.path.relpath(self.path)
+        return os.path.relpath(self.folder)
 
     @property
     def dataset(self) -> Dataset:
@@ -73,7 +73,7 @@ class Run:
     @property
     def model_path(self) -> Path:
         """Path of its model."""
-        return self.path / "model.h5"
+        return self.folder / "model.h5"
 
     @cached_property
     def model(self) -> ModelHeader:
@@ -100,7 +100,7 @@ class Run:
     @cached_property
     def predictions(self) -> Predictions:
         """Its predictions of the test set."""
-        opened = Predictions.open(self.path / "predictions.h5", dataset=self.dataset)
+        opened = Predictions.open(self.folder / "predictions.h5", dataset=self.dataset)
         opened.require(model=self.model)
         return opened
 
@@ -124,7 +124,7 @@ class Run:
     @cached_property
     def all_metrics(self) -> dict[str, Any]:
         """Content of metrics.json."""
-        return read_json(self.path / "metrics.json", "metrics", self.model.checksum)
+        return read_json(self.folder / "metrics.json", "metrics", self.model.checksum)
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
@@ -173,10 +173,10 @@ class Run:
 
     @cached_property
     def on_dev(self) -> "RunOnDev | None":
-        """The run with its figures on the dev part; None without any."""
+        """The run with its metrics on the dev part; None without any."""
         if "dev" not in self.all_metrics:
             return None
-        return RunOnDev(self.path, self.compared_runs)
+        return RunOnDev(self.folder, self.compared_runs)
 
     @cached_property
     def settings(self) -> dict[str, str]:
@@ -189,7 +189,7 @@ class Run:
     @cached_property
     def training(self) -> Training | None:
         """Statistics of the training; None where there are none."""
-        path = self.path / "training.h5"
+        path = self.folder / "training.h5"
         if not path.exists():
             return None
         return Training.open(path, dataset=self.dataset)
@@ -253,7 +253,7 @@ class Run:
 
     def _read_file_of_model(self, name: str, kind: str) -> dict[str, Any]:
         """Read a file about the model; empty if it is missing or of another model."""
-        path = self.path / name
+        path = self.folder / name
         if not path.exists():
             return {}
         content = read_json(path, kind)
@@ -267,7 +267,7 @@ class Run:
 
         Also empty if no test instance has labels.
         """
-        path = self.path / "reliability.json"
+        path = self.folder / "reliability.json"
         if not (path.exists() and self.has_test_labels):
             return {}
         content = read_json(path, "reliability")
@@ -278,7 +278,7 @@ class Run:
     @cached_property
     def choice_of_pruning(self) -> dict[str, Any]:
         """The points that ``prune: auto`` compared; empty if it did not choose this model."""
-        path = self.path / Path(paths.CHOSEN_PRUNE).name
+        path = self.folder / Path(paths.CHOSEN_PRUNE).name
         if not path.exists():
             return {}
         content = read_json(path, "prune")
@@ -299,7 +299,7 @@ class Run:
 
 
 class RunOnDev(Run):
-    """A run with its figures on the dev part."""
+    """A run with its metrics on the dev part."""
 
     @cached_property
     def metrics(self) -> dict[str, Any]:

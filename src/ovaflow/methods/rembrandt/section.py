@@ -23,7 +23,7 @@ _DASHES = (0, (4, 4))
 
 def read(run: Run) -> dict[str, Any] | None:
     """Read the embedding of a run; None for methods without one."""
-    path = run.path / "embedding.json"
+    path = run.folder / "embedding.json"
     label_names = run.dataset.label_names
     if not path.exists():
         return None
