@@ -1,5 +1,7 @@
 """Test instances and labels with their words, and recall by frequency, as the page shows them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -44,6 +46,16 @@ def test_recall_by_training_positives_is_drawn_for_each_run(results) -> None:
         ours = [recall for name, _, recall in drawing.rows if name == run.name]
         theirs = [100 * group["recall"] for group in run.analysis["bins"] if group["true"]]
         assert ours == pytest.approx(theirs)
+
+
+def test_recall_of_runs_that_predict_other_numbers_of_labels_names_each_number(results) -> None:
+    first, second = results.runs
+    fewer = SimpleNamespace(
+        name=second.name, series=second.series, analysis=second.analysis | {"k": 3}
+    )
+    drawing = frequency.draw_recall("mine", [first, fewer])["drawing"]
+    assert "among the first 3 or 5 predictions" in drawing.caption
+    assert "recall@3 or 5 in %" in drawing.columns
 
 
 def test_texts_are_those_of_the_best_run_with_reasons_and_stay_the_same(runs, results) -> None:

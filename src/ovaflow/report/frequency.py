@@ -23,7 +23,9 @@ def draw_recall(anchor: str, runs: Sequence[Run]) -> dict[str, Any] | None:
     analysed = [run for run in runs if run.analysis.get("bins")]
     if not analysed:
         return None
-    k = analysed[0].analysis["k"]
+    # runs may predict fewer than five labels
+    cutoffs = sorted({run.analysis["k"] for run in analysed})
+    k = " or ".join(str(cutoff) for cutoff in cutoffs)
     title = "Recall by training positives"
     caption = (
         f"Share of the true labels among the first {k} predictions, by the number of training "
@@ -44,7 +46,7 @@ def describe_range(group: dict[str, Any]) -> str:
     return f"{low:,}–{high:,}"
 
 
-def _paint(axes: RecordingAxes, runs: Sequence[Run], k: int) -> None:
+def _paint(axes: RecordingAxes, runs: Sequence[Run], k: str) -> None:
     names = [describe_range(group) for group in runs[0].analysis["bins"]]
     # runs with the same values stay visible next to one another
     shifts = spread_runs(len(runs), min(0.16, 0.6 / len(runs)))
