@@ -11,7 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.initialization.mean_separating import compute_coefficients
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import Settings
-from ovaflow.solver.stopping import compute_gradient_norm_at_zero, compute_relative_tolerances
+from ovaflow.solver.stopping import Tolerance, compute_gradient_norm_at_zero, scale_tolerance
 from peers.interface import OneByOne
 
 MOST_ENTRIES = 1 << 29
@@ -28,7 +28,8 @@ class Newton(OneByOne):
             raise InputError(
                 f"an array of {entries:,} entries is too large", remedy="leave blas out of --peers"
             )
-        self._settings = Settings(problem.C, LOSSES["squared-hinge"], problem.epsilon)
+        self._settings = Settings(problem.C, LOSSES["squared-hinge"])
+        self._tolerance = Tolerance(problem.epsilon)
         self._X = problem.X.toarray()
         self._x_mean = self._X.mean(axis=0, dtype=np.float64)
 
@@ -64,7 +65,7 @@ class Newton(OneByOne):
         xx = x_mean @ x_mean
         u, v = compute_coefficients(pp, xp, xx, count / n, 1.0, -2.0)
         at_zero = compute_gradient_norm_at_zero(self._settings.C, -2.0, n, count, pp, xp, xx)
-        target = compute_relative_tolerances(self._settings.epsilon, count, n) * at_zero
+        target = scale_tolerance(self._tolerance, count, n) * at_zero
         return (u * p_mean + v * x_mean).astype(np.float32), target
 
 

@@ -38,7 +38,7 @@ def test_gradients_and_hessian_products_are_differences_of_the_objective(
 ) -> None:
     X = text_like.X
     dense = text_like.dense
-    settings = Settings(C, LOSSES[loss], 0.01, preconditioning=1.0)
+    settings = Settings(C, LOSSES[loss], preconditioning=1.0)
     for seed, y in enumerate(text_like.labels):
         costs = np.where(y > 0, cost, 1.0)
         rng = np.random.default_rng(seed)
@@ -127,7 +127,7 @@ def test_instances_far_on_the_wrong_side_pull_the_gradient(text_like, loss, leng
     weights = np.zeros(X.n_columns, np.float32)
     # the last feature is 1: these are the scores of all instances
     weights[-1] = length
-    settings = Settings(1.0, LOSSES[loss], 0.01)
+    settings = Settings(1.0, LOSSES[loss])
     work = make_problem(X, y, weights)
     fill_gradient(X, work, collect_active(work, settings), settings.C)
     theirs = weights + naive.loss_gradient(text_like.dense, y, weights, loss)

@@ -21,8 +21,6 @@ from ovaflow.solver.label_solvers import (
 )
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import (
-    L1,
-    L2,
     Costs,
     LabelProblem,
     Outcome,
@@ -30,21 +28,26 @@ from ovaflow.solver.problem import (
     Status,
     make_unit_instances,
 )
+from ovaflow.solver.stopping import Tolerance
 from ovaflow.solver.working_features import make_working_features
 from ovaflow.sparse.csr import CSR, from_scipy
 
 SOLVERS = ["newton", "all features", "working features"]
 
 
-def make_solver(name: str, X: CSR, settings: Settings) -> LabelSolver:
-    """Make a solver by its name."""
+def make_solver(
+    name: str, X: CSR, loss: str = "squared-hinge", epsilon: float = 0.01, **constants: Any
+) -> LabelSolver:
+    """Make a solver by its name, with C = 1."""
     instances = make_unit_instances(X.n_rows)
+    settings = Settings(1.0, LOSSES[loss], **constants)
+    tolerance = Tolerance(epsilon)
     if name == "newton":
-        return NewtonSolver(X, instances, settings)
+        return NewtonSolver(X, instances, settings, tolerance)
     features = make_working_features(X, instances)
     if name == "all features":
-        return CoordinateDescentSolver(X, instances, settings, features)
-    return WorkingFeaturesSolver(X, instances, settings, features)
+        return CoordinateDescentSolver(X, instances, settings, tolerance, features)
+    return WorkingFeaturesSolver(X, instances, settings, tolerance, features)
 
 
 def make_problem(solver: LabelSolver, y: np.ndarray, cost: float = 1.0) -> LabelProblem:
@@ -65,9 +68,7 @@ def solve(
     **constants: Any,
 ) -> tuple[np.ndarray, Outcome]:
     """Solve one label with C = 1: weights in double precision, and the outcome."""
-    regularization = L2 if name == "newton" else L1
-    defaults = {"C": 1.0, "epsilon": 0.01, "regularization": regularization}
-    solver = make_solver(name, X, Settings(loss=LOSSES[loss], **defaults | constants))
+    solver = make_solver(name, X, loss, **constants)
     work = solver.make_work()
     work.weights[:] = 0.0 if start is None else start
     outcome = solver.solve(make_problem(solver, y, cost), work)
@@ -183,8 +184,7 @@ def test_a_start_with_many_weights_is_cut_down() -> None:
 
 def test_a_label_without_rounds_left_changes_no_later_label(text_like, monkeypatch) -> None:
     X = text_like.X
-    settings = Settings(1.0, LOSSES["squared-hinge"], 0.01, regularization=L1)
-    solver = make_solver("working features", X, settings)
+    solver = make_solver("working features", X)
     work = solver.make_work()
     work.weights[:] = 0.0
     with monkeypatch.context() as patch:

@@ -11,13 +11,13 @@ from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.newton import NO_STEP, search_step_length, solve_newton_system
 from ovaflow.solver.objective import collect_active, fill_gradient, fill_preconditioner
 from ovaflow.solver.problem import Settings
-from ovaflow.solver.stopping import compute_relative_tolerances
+from ovaflow.solver.stopping import Tolerance, scale_tolerance
 
 
 @pytest.mark.parametrize("loss", [0, 1])
 def test_same_steps_as_the_dense_reference(text_like, loss) -> None:
     X = text_like.X
-    settings = Settings(2.0, loss, 0.01)
+    settings = Settings(2.0, loss)
     for seed, y in enumerate(text_like.labels):
         weights = np.random.default_rng(seed).normal(size=X.n_columns).astype(np.float32)
         work = make_problem(X, y, weights)
@@ -42,7 +42,7 @@ def search_along(
     work.score_steps[:] = text_like.dense @ step
     work.step[:] = step
     work.gradient[:] = weights + naive.loss_gradient(text_like.dense, y, weights)
-    settings = Settings(1.0, LOSSES["squared-hinge"], 0.01, sufficient_decrease=share)
+    settings = Settings(1.0, LOSSES["squared-hinge"], sufficient_decrease=share)
     return search_step_length(work, settings)
 
 
@@ -74,7 +74,7 @@ def test_uphill_is_refused(text_like) -> None:
 
 def test_labels_of_few_positives_may_have_the_tolerance_of_twenty() -> None:
     counts = np.array([0, 1, 2, 5, 19, 20, 30, 980, 999])
-    ours = compute_relative_tolerances(0.01, counts, 1000, loosest_epsilon=0.1)
+    ours = scale_tolerance(Tolerance(0.01, loosest_epsilon=0.1), counts, 1000)
     theirs = [1e-4, 1e-4, 2e-4, 2e-4, 2e-4, 2e-4, 3e-4, 2e-4, 1e-4]
     assert_allclose(ours, theirs)
 
@@ -91,6 +91,5 @@ def test_labels_of_few_positives_may_have_the_tolerance_of_twenty() -> None:
 def test_only_auto_is_looser_and_only_where_that_was_measured(
     training, epsilon, loosest_epsilon
 ) -> None:
-    settings = Settings.from_training(TrainLabels(**training))
-    assert settings.epsilon == epsilon
-    assert settings.loosest_epsilon == loosest_epsilon
+    ours = Tolerance.from_training(TrainLabels(**training))
+    assert ours == Tolerance(epsilon, loosest_epsilon)

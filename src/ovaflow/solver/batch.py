@@ -21,7 +21,7 @@ import numpy as np
 
 from ovaflow.solver.objective import copy_vector
 from ovaflow.solver.problem import (
-    OUTCOME_DTYPE,
+    NO_STEPS,
     Instances,
     LabelProblem,
     Outcome,
@@ -73,6 +73,14 @@ class FirstWeights(Protocol):
         """Write the weights of a label."""
 
 
+class _Progress(NamedTuple):
+    """Progress of a label in flight."""
+
+    slot: int
+    settings: Settings  # with the C of the label
+    total: Outcome = NO_STEPS
+
+
 class SolvedLabel(NamedTuple):
     """Solution of a label on a fast path; arrays are views."""
 
@@ -106,12 +114,12 @@ class BatchSolver:
         self._batch = make_batch(X.n_rows, X.n_columns, len(screen.popular_features))
         self._local = make_local_problem(X, screen.popular_features)
         self._dense = np.empty(X.n_columns, np.float32)
-        self._slots: dict[int, tuple[int, Settings]] = {}
+        self._progress: dict[int, _Progress] = {}
 
     @property
     def has_free_slot(self) -> bool:
         """True while another label can be admitted."""
-        return len(self._slots) < PANEL_WIDTH
+        return len(self._progress) < PANEL_WIDTH
 
     def admit(self, label: int, problem: LabelProblem) -> None:
         """Take a label."""
@@ -125,10 +133,9 @@ class BatchSolver:
         batch.positive_cost[slot] = problem.positive_cost
         batch.n_positives[slot] = len(positives)
         batch.rows[slot, : len(positives)] = positives
-        batch.outcome[slot] = 0
         self._ranking.fill(label, self._X, positives, self._dense)
         _set_weights(slot, self._dense, _NEGLIGIBLE_RANKING_WEIGHT, self._screen, batch)
-        self._slots[label] = slot, self._settings._replace(C=problem.C)
+        self._progress[label] = _Progress(slot, self._settings._replace(C=problem.C))
 
     def screen(self) -> None:
         """Find the candidates of each label in flight in one pass over all instances."""
@@ -136,20 +143,25 @@ class BatchSolver:
 
     def advance(self, label: int) -> SolvedLabel | None:
         """Use the candidates of one label; return its solution if it is finished."""
-        slot, settings = self._slots[label]
         batch = self._batch
+        progress = self._progress[label]
+        slot = progress.slot
+        settings = progress.settings
         if batch.state[slot] == SLOT_ADMITTED and self._start is not self._ranking:
             positives = batch.rows[slot, : batch.n_positives[slot]]
             self._start.fill(label, self._X, positives, self._dense)
             _set_weights(slot, self._dense, 0.0, self._screen, batch)
-        _advance(slot, self._X, self._instances, batch, self._local, settings)
+        total = _advance(
+            slot, self._X, self._instances, progress.total, batch, self._local, settings
+        )
+        total = total._replace(full_passes=total.full_passes + 1)
         if batch.state[slot] != SLOT_DONE:
+            self._progress[label] = _Progress(slot, settings, total)
             return None
-        del self._slots[label]
+        del self._progress[label]
         batch.state[slot] = SLOT_EMPTY
         size = batch.n_support[slot]
-        outcome = Outcome._make(batch.outcome[slot].item())
-        return SolvedLabel(batch.support[slot, :size], batch.weights[slot, :size], outcome)
+        return SolvedLabel(batch.support[slot, :size], batch.weights[slot, :size], total)
 
 
 class Batch(NamedTuple):
@@ -174,7 +186,6 @@ class Batch(NamedTuple):
     exhaustive: np.ndarray  # bool, true if the next screen must leave out no candidate
     target: np.ndarray  # gradient norm to reach
     positive_cost: np.ndarray  # weight of the losses of positives
-    outcome: np.ndarray  # dtype OUTCOME_DTYPE
     histogram: np.ndarray  # scratch
 
 
@@ -202,7 +213,6 @@ def make_batch(n: int, d: int, n_popular: int) -> Batch:
         exhaustive=np.zeros(PANEL_WIDTH, bool),
         target=np.zeros(PANEL_WIDTH),
         positive_cost=np.zeros(PANEL_WIDTH),
-        outcome=np.zeros(PANEL_WIDTH, OUTCOME_DTYPE),
         histogram=np.zeros(_HISTOGRAM_BINS, np.int64),
     )
 
@@ -293,14 +303,17 @@ def _advance(
     c: int,
     X: CSR,
     instances: Instances,
+    total: Outcome,
     batch: Batch,
     local: LocalProblem,
     settings: Settings,
-) -> None:
-    """Enlarge the working set by the candidates, and solve again where they change it."""
-    batch.outcome[c].full_passes += 1
+) -> Outcome:
+    """Enlarge the working set by the candidates, and solve again where they change it.
+
+    Returns the outcome of all solutions so far, of which ``total`` is that of those before.
+    """
     scatter(batch.support[c, : batch.n_support[c]], batch.weights[c], local.dense)
-    newton_before = batch.outcome[c].newton_steps
+    newton_before = total.newton_steps
     if batch.state[c] == SLOT_ADMITTED:
         _make_first_rows(c, batch, local)
         added = batch.n_rows[c]
@@ -311,11 +324,14 @@ def _advance(
         added, is_complete = _add_violators(c, X, batch, local)
     # called in one place, since its code, which is that of Newton's method, is compiled for each
     if added:
-        _solve_slot(c, X, instances, batch, local, settings)
+        solved = _solve_slot(c, X, instances, batch, local, settings)
+        total = add_round(total, solved, batch.rounds[c])
+        batch.rounds[c] += 1
     else:
         clear_scattered(batch.support[c, : batch.n_support[c]], local.dense)
-    is_done = is_complete and batch.outcome[c].newton_steps == newton_before
+    is_done = is_complete and total.newton_steps == newton_before
     batch.state[c] = SLOT_DONE if is_done else SLOT_SOLVED
+    return total
 
 
 @kernel
@@ -394,8 +410,8 @@ def _solve_slot(
     batch: Batch,
     local: LocalProblem,
     settings: Settings,
-) -> None:
-    """Minimize on the working set from ``local.dense``, which is cleared, and keep the results."""
+) -> Outcome:
+    """Minimize on the working set from ``local.dense``, which is cleared, and keep the weights."""
     rows = batch.rows[c, : batch.n_rows[c]]
     cost = batch.positive_cost[c]
     target = batch.target[c]
@@ -405,24 +421,7 @@ def _solve_slot(
     batch.n_support[c] = n_features
     copy_vector(local.features[:n_features], batch.support[c])
     copy_vector(local.work.weights[:n_features], batch.weights[c])
-    _add_to_outcome(c, solved, batch)
-    batch.rounds[c] += 1
     for p in range(len(local.watched)):
         number = local.watched_numbers[p]
         batch.popular_weights[p, c] = batch.weights[c, number] if number >= 0 else np.float32(0.0)
-
-
-@strict_kernel
-def _add_to_outcome(c: int, solved: Outcome, batch: Batch) -> None:
-    """Add the outcome of a problem on a working set to that of the label."""
-    stored = batch.outcome[c]
-    total = add_round(stored, solved, batch.rounds[c])
-    stored.newton_steps = total.newton_steps
-    stored.cg_steps = total.cg_steps
-    stored.line_search_halvings = total.line_search_halvings
-    stored.active_start = total.active_start
-    stored.active_end = total.active_end
-    stored.objective = total.objective
-    stored.gradient_norm = total.gradient_norm
-    stored.gradient_target = total.gradient_target
-    stored.status = total.status
+    return solved

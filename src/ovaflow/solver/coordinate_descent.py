@@ -76,8 +76,7 @@ def solve_label_l1(
     """Minimize the objective of one label, from ``work.weights`` and into them.
 
     ``columns`` is X transposed. ``settings.max_newton`` limits the steps, ``max_cg`` the passes
-    over the features in one step. In the Outcome ``cg_steps`` counts these passes, and
-    ``gradient_norm`` is the violation.
+    over the features in one step, which ``cg_steps`` of the Outcome counts.
     """
     settings = settings._replace(C=problem.C)
     set_up_problem(X, instances, problem.positives, np.float32(problem.positive_cost), work)
@@ -116,18 +115,17 @@ def minimize_l1(
         move_along_step(work, np.float32(length))
         active = _fill_slopes(work, settings.loss)
         survey = _survey_features(columns, survey.largest, order, work, settings.C)
-    objective = _l1_norm(work.weights) + settings.C * total_loss(work, settings.loss)
     return Outcome(
-        newton_steps,
-        passes,
-        backtracking_steps,
-        first_active,
-        active,
-        objective,
-        survey.violation,
-        target,
-        status,
-        1 + newton_steps,
+        newton_steps=newton_steps,
+        cg_steps=passes,
+        line_search_halvings=backtracking_steps,
+        active_start=first_active,
+        active_end=active,
+        objective=_l1_norm(work.weights) + settings.C * total_loss(work, settings.loss),
+        gradient_norm=survey.violation,
+        gradient_target=target,
+        status=status,
+        full_passes=1 + newton_steps,
     )
 
 

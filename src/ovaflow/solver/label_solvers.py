@@ -23,6 +23,7 @@ from ovaflow.solver.problem import (
 )
 from ovaflow.solver.stopping import (
     LabelMeans,
+    Tolerance,
     compute_gradient_targets,
     compute_violation_targets,
 )
@@ -50,6 +51,7 @@ class LabelSolver(ABC):
     X: CSR
     instances: Instances
     settings: Settings
+    tolerance: Tolerance
 
     @abstractmethod
     def compute_targets(self, labels: LabelData) -> np.ndarray:
@@ -70,7 +72,7 @@ class NewtonSolver(LabelSolver):
     def compute_targets(self, labels: LabelData) -> np.ndarray:
         slope = SLOPE_AT_ZERO[self.settings.loss]
         return compute_gradient_targets(
-            self.settings, slope, self.instances, labels.means, labels.costs
+            self.tolerance, slope, self.instances, labels.means, labels.costs
         )
 
     def make_work(self) -> Workspace:
@@ -88,12 +90,11 @@ class L1Solver(LabelSolver):
 
     def compute_targets(self, labels: LabelData) -> np.ndarray:
         return compute_violation_targets(
-            self.settings,
+            self.tolerance,
             SLOPE_AT_ZERO[self.settings.loss],
             self.X,
-            self.instances,
+            self.features,
             labels.positives,
-            self.features.sums,
             labels.costs,
         )
 

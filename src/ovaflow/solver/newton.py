@@ -50,7 +50,7 @@ class Iteration(NamedTuple):
     step_length: float  # a, found by the line search; NO_STEP at the start, and where it found none
     backtracking_steps: int
     cg_steps: int
-    active: int  # instances with curved loss under the weights now
+    active: int  # instances with a slope under the weights now
     gradient_norm: float  # |g(w)| now
 
 
@@ -108,18 +108,17 @@ def minimize(X: CSR, target: float, work: Workspace, settings: Settings) -> Outc
         if iteration.step_length == NO_STEP:
             status = LINE_SEARCH_FAILED
             break
-    objective = compute_objective(work, settings)
     return Outcome(
-        newton_steps,
-        cg_steps,
-        backtracking_steps,
-        first_active,
-        iteration.active,
-        objective,
-        iteration.gradient_norm,
-        target,
-        status,
-        1 + newton_steps,
+        newton_steps=newton_steps,
+        cg_steps=cg_steps,
+        line_search_halvings=backtracking_steps,
+        active_start=first_active,
+        active_end=iteration.active,
+        objective=compute_objective(work, settings),
+        gradient_norm=iteration.gradient_norm,
+        gradient_target=target,
+        status=status,
+        full_passes=1 + newton_steps,
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from ovaflow.solver.losses import LOSSES, SQUARED_HINGE
+from ovaflow.solver.losses import LOSSES
 from ovaflow.sparse.jit import kernel
 
 if TYPE_CHECKING:
@@ -15,51 +15,31 @@ if TYPE_CHECKING:
 PAGE_BYTES = 4096
 """Bytes of a memory page."""
 
-L2 = 0
-L1 = 1
-REGULARIZATIONS = {"l2": L2, "l1": L1}
-"""Code of each regularization, 1/2 |w|^2 and |w|_1, by the name that the config uses."""
-
-AUTO_EPSILON = 0.01
-"""Tolerance of ``epsilon: auto``."""
-
-AUTO_LOOSEST_EPSILON = 0.1
-"""Largest tolerance of labels with few positives under ``epsilon: auto``, measured for the squared
-hinge with L2; see :func:`ovaflow.solver.stopping.compute_relative_tolerances`.
-"""
+REGULARIZATIONS = ("l2", "l1")
+"""Names that the config uses for the regularizations 1/2 |w|^2 and |w|_1."""
 
 
 class Settings(NamedTuple):
-    """Constants of the optimization.
+    """Constants of the optimization, as kernels take them.
 
     The defaults follow LIBLINEAR 2.40 and the MSI paper, sec. 5.
     """
 
     C: float
     loss: int  # code of LOSSES
-    epsilon: float  # relative gradient tolerance before it is scaled to the label (eq. 12)
-    loosest_epsilon: float = 0.0  # tolerance of labels with few positives, where it is larger
     max_newton: int = 1000
     max_cg: int = 1000  # in one Newton step
     max_backtracking_steps: int = 20  # in one line search
     sufficient_decrease: float = 0.01  # share of the linear decrease that a step must reach
     preconditioning: float = 0.01  # weight of the Hessian's diagonal against the identity
-    regularization: int = L2  # code of REGULARIZATIONS
     # with L1: violation at which a quadratic model is solved, as a share of that before
     inner_tolerance: float = 0.1
 
     @classmethod
     def from_training(cls, train: "Solve") -> Self:
-        """Read the constants of a training, which has C, loss, epsilon and regularization."""
+        """Read C and the loss of a training."""
         assert train.C != "auto"
-        loss = LOSSES[train.loss]
-        regularization = REGULARIZATIONS[train.regularization]
-        if train.epsilon != "auto":
-            return cls(train.C, loss, train.epsilon, regularization=regularization)
-        loosest_epsilon = 0.0
-        if loss == SQUARED_HINGE and regularization == L2:
-            loosest_epsilon = AUTO_LOOSEST_EPSILON
-        return cls(train.C, loss, AUTO_EPSILON, loosest_epsilon, regularization=regularization)
+        return cls(train.C, LOSSES[train.loss])
 
 
 class Instances(NamedTuple):
@@ -105,7 +85,7 @@ class Workspace(NamedTuple):
     signed_costs: np.ndarray  # y_i c_i: each loss has a cost c_i >= 0, 1 unless weighted
     scores: np.ndarray  # X w
     score_steps: np.ndarray  # X p
-    active: np.ndarray  # instances where the loss is curved, in its first n_active entries (int32)
+    active: np.ndarray  # instances with a slope, in the first n_active entries: int32
     slopes: np.ndarray  # c_i phi'(m_i) y_i, in the order of `active`
     curvatures: np.ndarray  # c_i phi''(m_i), in the order of `active`
     weights: np.ndarray  # w: the start before a label is solved, the solution after
@@ -176,28 +156,22 @@ class Status(IntEnum):
 
 
 class Outcome(NamedTuple):
-    """Steps of one label and the solution that they reached."""
+    """Steps of one label and the solution that they reached; by default none were taken."""
 
-    newton_steps: int
-    cg_steps: int
-    line_search_halvings: int
-    active_start: int  # instances with curved loss under the first weights
-    active_end: int  # and under the last
-    objective: float  # 1/2 |w|^2, or |w|_1, + C sum of losses
-    gradient_norm: float  # |g(w)|, with L1 the violation of the optimality conditions
-    gradient_target: float  # what it had to reach
-    status: int
-    full_passes: int  # over all of X
-
-
-OUTCOME_DTYPE = np.dtype([(name, np.dtype(kind)) for name, kind in Outcome.__annotations__.items()])
-"""Dtype of an :class:`Outcome` in an array."""
+    newton_steps: int = 0
+    cg_steps: int = 0  # with L1 passes over features
+    line_search_halvings: int = 0
+    active_start: int = 0  # active instances under the first weights
+    active_end: int = 0  # and under the last
+    objective: float = 0.0  # 1/2 |w|^2, or |w|_1, + C sum of losses
+    gradient_norm: float = 0.0  # |g(w)|, with L1 the violation of the optimality conditions
+    gradient_target: float = 0.0  # what it had to reach
+    status: int = 0  # code of Status
+    full_passes: int = 0  # over all of X
 
 
-@kernel
-def make_empty_outcome() -> Outcome:
-    """Make the outcome of a label before its first step."""
-    return Outcome(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0, 0)
+NO_STEPS = Outcome()
+"""Outcome of a label before its first step; kernels cannot leave out fields."""
 
 
 @kernel
@@ -212,14 +186,14 @@ def add_round(total: Outcome, solved: Outcome, rounds: int) -> Outcome:
     if rounds == 0:
         active_start = solved.active_start
     return Outcome(
-        total.newton_steps + solved.newton_steps,
-        total.cg_steps + solved.cg_steps,
-        total.line_search_halvings + solved.line_search_halvings,
-        active_start,
-        solved.active_end,
-        solved.objective,
-        solved.gradient_norm,
-        solved.gradient_target,
-        solved.status,
-        total.full_passes,
+        newton_steps=total.newton_steps + solved.newton_steps,
+        cg_steps=total.cg_steps + solved.cg_steps,
+        line_search_halvings=total.line_search_halvings + solved.line_search_halvings,
+        active_start=active_start,
+        active_end=solved.active_end,
+        objective=solved.objective,
+        gradient_norm=solved.gradient_norm,
+        gradient_target=solved.gradient_target,
+        status=solved.status,
+        full_passes=total.full_passes,
     )

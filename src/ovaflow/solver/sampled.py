@@ -30,13 +30,13 @@ import numpy as np
 from ovaflow.solver.batch import SolvedLabel
 from ovaflow.solver.newton import solve_label
 from ovaflow.solver.problem import (
+    NO_STEPS,
     Instances,
     LabelProblem,
     Outcome,
     Settings,
     Status,
     add_round,
-    make_empty_outcome,
     make_workspace,
 )
 from ovaflow.solver.sampled_problem import (
@@ -89,7 +89,7 @@ class _Progress:
         self.label = label
         self.problem = problem
         self.rounds = 0
-        self.total = make_empty_outcome()
+        self.total = NO_STEPS
         self.norm = np.inf
 
 

@@ -22,15 +22,17 @@ import numpy as np
 from ovaflow.solver.batch import BatchSolver, FirstWeights, count_first_rows
 from ovaflow.solver.label_solvers import (
     CoordinateDescentSolver,
+    L1Solver,
     LabelSolver,
     NewtonSolver,
     WorkingFeaturesSolver,
 )
 from ovaflow.solver.losses import LOGISTIC
-from ovaflow.solver.problem import L1, Instances, Settings
+from ovaflow.solver.problem import Instances, Settings
 from ovaflow.solver.sampled import SAMPLE_SIZE, SampledSolver, make_anchor
 from ovaflow.solver.sampled_problem import Anchor, count_exact_negatives
 from ovaflow.solver.screening import Screen, make_screen
+from ovaflow.solver.stopping import Tolerance
 from ovaflow.solver.working_features import LARGEST_DENSITY, make_working_features
 from ovaflow.sparse.csr import CSR
 
@@ -50,16 +52,22 @@ LARGEST_SAMPLED_SHARE = 0.3
 
 
 def choose_label_solver(
-    X: CSR, instances: Instances, settings: Settings, *, reference: bool
+    X: CSR,
+    instances: Instances,
+    settings: Settings,
+    tolerance: Tolerance,
+    *,
+    regularization: str,
+    reference: bool,
 ) -> LabelSolver:
     """Choose the solver of one label at a time; ``reference`` asks for the plainest one."""
-    if settings.regularization != L1:
-        return NewtonSolver(X, instances, settings)
+    if regularization == "l2":
+        return NewtonSolver(X, instances, settings, tolerance)
     features = make_working_features(X, instances)
     is_sparse = len(X.data) <= LARGEST_DENSITY * X.n_rows * X.n_columns
     if is_sparse and not reference:
-        return WorkingFeaturesSolver(X, instances, settings, features)
-    return CoordinateDescentSolver(X, instances, settings, features)
+        return WorkingFeaturesSolver(X, instances, settings, tolerance, features)
+    return CoordinateDescentSolver(X, instances, settings, tolerance, features)
 
 
 @dataclass(frozen=True)
@@ -135,7 +143,7 @@ def choose_fast_path(
     instances = solver.instances
     settings = solver.settings
     n = instances.n_documents
-    if settings.regularization == L1:
+    if isinstance(solver, L1Solver):
         return None
     if settings.loss == LOGISTIC:
         suited = _suit_samples(counts, n)

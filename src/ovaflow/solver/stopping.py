@@ -3,13 +3,25 @@
 :func:`ovaflow.solver.newton.minimize` and the other solvers stop at them.
 """
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from ovaflow.solver.problem import Costs, Instances, Settings
+from ovaflow.solver.problem import Costs, Instances
+from ovaflow.solver.working_features import WorkingFeatures
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
+
+if TYPE_CHECKING:
+    from ovaflow.settings.train import Solve
+
+AUTO_EPSILON = 0.01
+"""Tolerance of ``epsilon: auto``."""
+
+AUTO_LOOSEST_EPSILON = 0.1
+"""Largest tolerance of labels with few positives under ``epsilon: auto``, measured for the squared
+hinge with L2.
+"""
 
 L1_TOLERANCE_SHARE = 0.1
 """Tolerance of L1 problems in units of that of L2 problems.
@@ -23,6 +35,25 @@ FEW_POSITIVES = 20
 """Positives below which ``epsilon: auto`` is looser. Measured: labels with fewer tolerate up to ten
 times the tolerance without loss of quality, frequent ones do not.
 """
+
+
+class Tolerance(NamedTuple):
+    """Gradient norm at which labels end, relative to |g(0)| and before it is scaled to the label.
+
+    That is eps of MSI, eq. 12.
+    """
+
+    epsilon: float
+    loosest_epsilon: float = 0.0  # of labels with few positives, where it is larger
+
+    @classmethod
+    def from_training(cls, train: "Solve") -> Self:
+        """Read the tolerance of a training, or choose that of its loss and regularization."""
+        if train.epsilon != "auto":
+            return cls(train.epsilon)
+        if train.loss == "squared-hinge" and train.regularization == "l2":
+            return cls(AUTO_EPSILON, AUTO_LOOSEST_EPSILON)
+        return cls(AUTO_EPSILON)
 
 
 class LabelMeans(Protocol):
@@ -45,16 +76,15 @@ class LabelMeans(Protocol):
         """<x_mean, x_mean>."""
 
 
-def compute_relative_tolerances(
-    epsilon: float, n_positives: np.ndarray, n: int, loosest_epsilon: float = 0.0
-) -> np.ndarray:
-    """Compute the tolerance of labels by their positives: eps max(1, min(|P|, |N|)) / n.
+def scale_tolerance(tolerance: Tolerance, n_positives: np.ndarray, n: int) -> np.ndarray:
+    """Scale the tolerance to labels by their positives: eps max(1, min(|P|, |N|)) / n.
 
     See MSI, eq. 12-13. Labels of fewer than :data:`FEW_POSITIVES` positives may have the tolerance
     of a label with that many, up to ``loosest_epsilon``.
     """
+    epsilon = tolerance.epsilon
     fewer = np.maximum(1, np.minimum(n_positives, n - n_positives))
-    loosened = np.minimum(loosest_epsilon, epsilon * FEW_POSITIVES / fewer)
+    loosened = np.minimum(tolerance.loosest_epsilon, epsilon * FEW_POSITIVES / fewer)
     return np.maximum(epsilon, loosened) * fewer / n
 
 
@@ -92,7 +122,7 @@ def compute_gradient_norm_at_zero(
 
 
 def compute_gradient_targets(
-    settings: Settings,
+    tolerance: Tolerance,
     slope_at_zero: float,
     instances: Instances,
     means: LabelMeans,
@@ -106,34 +136,32 @@ def compute_gradient_targets(
     at_zero = compute_gradient_norm_at_zero(
         costs.C, slope_at_zero, n, means.counts, means.pp, means.xp, means.xx, costs.positives
     )
-    tolerances = compute_relative_tolerances(
-        settings.epsilon, means.counts, n, settings.loosest_epsilon
-    )
     mean_weight = instances.total / n
-    return tolerances * mean_weight * at_zero
+    return scale_tolerance(tolerance, means.counts, n) * mean_weight * at_zero
 
 
 def compute_violation_targets(
-    settings: Settings,
+    tolerance: Tolerance,
     slope_at_zero: float,
     X: CSR,
-    instances: Instances,
+    features: WorkingFeatures,
     positives: CSR,
-    column_sums: np.ndarray,
     costs: Costs,
 ) -> np.ndarray:
     """Compute the violation at which each of l L1 problems ends, a share of that at w = 0.
 
     The violation is sum_j max(0, |g_j| - 1) at w = 0, with g the gradient of the losses, see
     :mod:`ovaflow.solver.coordinate_descent`. The share is that of L2 problems times
-    :data:`L1_TOLERANCE_SHARE`. ``positives`` has shape (l, n); ``column_sums`` are sums of X over
-    documents by their weights, see :func:`ovaflow.solver.working_features.make_working_features`.
+    :data:`L1_TOLERANCE_SHARE`. ``features`` are those of X; ``positives`` has shape (l, n).
     """
+    instances = features.instances
     at_zero = np.empty(positives.n_rows)
     scales = costs.C * abs(slope_at_zero)
-    _fill_violations_at_zero(X, instances, positives, column_sums, scales, costs.positives, at_zero)
+    _fill_violations_at_zero(
+        X, instances, positives, features.sums, scales, costs.positives, at_zero
+    )
     counts = np.diff(positives.indptr)
-    tolerances = compute_relative_tolerances(settings.epsilon, counts, instances.n_documents)
+    tolerances = scale_tolerance(tolerance, counts, instances.n_documents)
     return L1_TOLERANCE_SHARE * tolerances * at_zero
 
 

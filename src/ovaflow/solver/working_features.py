@@ -27,6 +27,7 @@ from ovaflow.solver.coordinate_descent import minimize_l1, optimality_violation
 from ovaflow.solver.losses import loss_curvature, loss_slope
 from ovaflow.solver.newton import CONVERGED, ITERATION_LIMIT
 from ovaflow.solver.problem import (
+    NO_STEPS,
     Instances,
     LabelProblem,
     Outcome,
@@ -34,7 +35,6 @@ from ovaflow.solver.problem import (
     Workspace,
     add_round,
     allocate_separately,
-    make_empty_outcome,
     make_workspace,
     slice_workspace,
 )
@@ -169,7 +169,7 @@ def _minimize_on_features(
 ) -> Outcome:
     """Solve on working features and add those that violate, until the target is reached."""
     count = _choose_first_features(features, scratch)
-    total = make_empty_outcome()
+    total = NO_STEPS
     rounds = 0
     first_active = 0
     tolerance = _INNER_SHARE * target
@@ -211,16 +211,16 @@ def _minimize_on_features(
     for e in range(count):
         scratch.chosen[scratch.features[e]] = False
     return Outcome(
-        total.newton_steps,
-        total.cg_steps,
-        total.line_search_halvings,
-        first_active,
-        active,
-        total.objective,
-        violation,
-        target,
-        status,
-        rounds,
+        newton_steps=total.newton_steps,
+        cg_steps=total.cg_steps,
+        line_search_halvings=total.line_search_halvings,
+        active_start=first_active,
+        active_end=active,
+        objective=total.objective,
+        gradient_norm=violation,
+        gradient_target=target,
+        status=status,
+        full_passes=rounds,
     )
 
 

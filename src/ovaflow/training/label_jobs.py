@@ -28,7 +28,6 @@ from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.batch import BatchSolver, SolvedLabel
 from ovaflow.solver.label_solvers import LabelData, LabelSolver
 from ovaflow.solver.problem import (
-    L1,
     Costs,
     Instances,
     LabelProblem,
@@ -39,6 +38,7 @@ from ovaflow.solver.problem import (
 )
 from ovaflow.solver.sampled import SampledSolver
 from ovaflow.solver.selection import FastPath, choose_fast_path, choose_label_solver
+from ovaflow.solver.stopping import Tolerance
 from ovaflow.solver.working_features import WorkingScratch
 from ovaflow.sparse.csr import CSR, omit_full_indices
 
@@ -57,8 +57,9 @@ def make_unsolved_label(
     status: Status, indices: Sequence[int] | np.ndarray = (), data: Sequence | np.ndarray = ()
 ) -> TrainedLabel:
     """Make a label that the solver did not work on, with these weights."""
-    outcome = Outcome(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, status, 0)
-    return TrainedLabel(np.asarray(indices, np.int32), np.asarray(data, np.float32), outcome, 0.0)
+    features = np.asarray(indices, np.int32)
+    weights = np.asarray(data, np.float32)
+    return TrainedLabel(features, weights, Outcome(status=status), 0.0)
 
 
 def compute_label_costs(dataset: Dataset, training: TrainLabels) -> Costs:
@@ -121,12 +122,19 @@ class LabelJobs:
         X = dataset.train.X._replace(places=None)
         settings = Settings.from_training(training)
         instances = Instances(dataset.instance_weights, dataset.n_documents)
-        if settings.regularization != L1:
+        if training.regularization == "l2":
             # coordinate descent reads indices itself
             X = omit_full_indices(X)
         start = make_start(training, inputs)
         costs = compute_label_costs(dataset, training)
-        solver = choose_label_solver(X, instances, settings, reference=training.reference)
+        solver = choose_label_solver(
+            X,
+            instances,
+            settings,
+            Tolerance.from_training(training),
+            regularization=training.regularization,
+            reference=training.reference,
+        )
         targets = solver.compute_targets(LabelData(dataset.positives, means, costs))
         fast_path = None
         if not training.reference:

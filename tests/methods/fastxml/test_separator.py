@@ -5,17 +5,21 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
 from ovaflow.methods.fastxml.scratch import make_tree_scratch
-from ovaflow.methods.fastxml.separator import fit_separator
+from ovaflow.methods.fastxml.separator import SeparatorSettings, fit_separator
 from ovaflow.solver.losses import LOGISTIC
 from ovaflow.solver.problem import Settings
 from ovaflow.sparse.csr import CSR, from_scipy
 
-EXACT = Settings(C=1.0, loss=LOGISTIC, epsilon=1e-6, max_newton=1000, max_cg=1000)
-PAPER = Settings(C=1.0, loss=LOGISTIC, epsilon=0.01, max_newton=10, max_cg=10)
+EXACT = SeparatorSettings(1e-6, Settings(C=1.0, loss=LOGISTIC, max_newton=1000, max_cg=1000))
+PAPER = SeparatorSettings(0.01, Settings(C=1.0, loss=LOGISTIC, max_newton=10, max_cg=10))
 
 
 def fit(
-    X: CSR, members: np.ndarray, sides: np.ndarray, costs: tuple[float, float], settings: Settings
+    X: CSR,
+    members: np.ndarray,
+    sides: np.ndarray,
+    costs: tuple[float, float],
+    settings: SeparatorSettings,
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Fit a separator: weights of all features, scores of the members, features of the problem."""
     scratch = make_tree_scratch(X, X)

@@ -16,8 +16,7 @@ from ovaflow.methods.fastxml.assignment import (
 )
 from ovaflow.methods.fastxml.gains import Gains
 from ovaflow.methods.fastxml.scratch import TreeScratch
-from ovaflow.methods.fastxml.separator import fit_separator
-from ovaflow.solver.problem import Settings
+from ovaflow.methods.fastxml.separator import SeparatorSettings, fit_separator
 from ovaflow.sparse.csr import CSR, ensure_capacity
 from ovaflow.sparse.jit import strict_kernel
 
@@ -40,7 +39,7 @@ def grow_tree(
     gains: Gains,
     scratch: TreeScratch,
     growth: GrowthSettings,
-    settings: Settings,
+    settings: SeparatorSettings,
     seed: int,
 ) -> tuple:
     """Split nodes until they are leaves.
@@ -54,8 +53,7 @@ def grow_tree(
     gains : Gains
     scratch : TreeScratch
     growth : GrowthSettings
-    settings : Settings
-        Settings of the separators' solver.
+    settings : SeparatorSettings
     seed : int
         Seed of the tree.
 
@@ -133,7 +131,7 @@ def _split(
     gains: Gains,
     scratch: TreeScratch,
     growth: GrowthSettings,
-    settings: Settings,
+    settings: SeparatorSettings,
     seed: int,
 ) -> tuple[int, int]:
     """Divide the members of a node by a separator, those with <w, x> > 0 first.

@@ -10,6 +10,8 @@ Where neither bound exceeds 1, the weight is 0 whatever the others are, and the 
 In small nodes that holds for nearly all features.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ovaflow.methods.fastxml.scratch import TreeScratch
@@ -19,6 +21,13 @@ from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 
 
+class SeparatorSettings(NamedTuple):
+    """Constants of the separators of nodes."""
+
+    tolerance: float  # violation at which a separator is done, as a share of that at w = 0
+    solver: Settings
+
+
 @strict_kernel
 def fit_separator(
     X: CSR,
@@ -26,7 +35,7 @@ def fit_separator(
     sides: np.ndarray,
     costs: tuple[float, float],
     scratch: TreeScratch,
-    settings: Settings,
+    settings: SeparatorSettings,
 ) -> int:
     """Separate the two sides of a node; return the number of features of the problem.
 
@@ -42,7 +51,7 @@ def fit_separator(
     view.scores[:] = 0
     view.weights[:] = 0
     if violation > 0:
-        minimize_l1(columns, settings.epsilon * violation, view, settings, largest)
+        minimize_l1(columns, settings.tolerance * violation, view, settings.solver, largest)
     _compute_scores(columns, view)
     return n_features
 

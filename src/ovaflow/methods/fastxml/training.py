@@ -19,6 +19,7 @@ from ovaflow.methods.fastxml.forest import Forest, join_trees
 from ovaflow.methods.fastxml.gains import make_gains
 from ovaflow.methods.fastxml.growing import GrowthSettings, grow_tree
 from ovaflow.methods.fastxml.scratch import make_tree_scratch
+from ovaflow.methods.fastxml.separator import SeparatorSettings
 from ovaflow.methods.fastxml.settings import GrowTrees
 from ovaflow.solver.losses import LOGISTIC
 from ovaflow.solver.problem import Settings
@@ -79,14 +80,14 @@ class _TreeGrower:
             balanced=settings.balanced,
         )
         # C is in the costs of each instance
-        self._separator = Settings(
+        solver = Settings(
             C=1.0,
             loss=LOGISTIC,
-            epsilon=SEPARATOR_TOLERANCE,
             inner_tolerance=SEPARATOR_INNER_TOLERANCE,
             max_newton=settings.outer_iterations,
             max_cg=settings.inner_iterations,
         )
+        self._separator = SeparatorSettings(SEPARATOR_TOLERANCE, solver)
         self._per_thread = local()
 
     def grow(self, number: int) -> tuple[int, dict[str, np.ndarray]]:
