@@ -134,7 +134,7 @@ REFUSED = {
             "lines end with carriage returns alone; convert them to line feeds: tr",
         ),
         (b"a\t1 2 3\nb\t? !\n", None, "no token occurs in at least 1 and at most 2 of the 2"),
-        (b'a\tb\n["a\tword\n', 2, "labels begin like a list, but are none"),
+        (b'a\tb\n["a\tword\n', 2, "labels begin like a list, but are not one"),
     ],
     "jsonl": [
         (b"\n \t\n", None, "no training texts"),
@@ -205,7 +205,7 @@ REFUSED = {
         ),
         (b"text,labels\rone,a\r", 1, "; convert them to line feeds: tr"),
         (b"text,labels\none,a\rtwo,b\n", 2, "malformed record"),
-        (b"text,labels\none,\"['a'\"\n", 2, "labels begin like a list, but are none"),
+        (b"text,labels\none,\"['a'\"\n", 2, "labels begin like a list, but are not one"),
     ],
     "parquet": [
         (make_parquet(text=["one"], labels=["a"])[:-20], None, "not a readable Parquet file"),
