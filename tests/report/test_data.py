@@ -60,3 +60,9 @@ def test_sources_features_and_settings_in_words() -> None:
     )
     nested = {"train": {"C": 1.0, "t": -2.0}, "prune": 0.01, "x": None}
     assert dict(flatten_settings(nested)) == {"C": "1", "t": "-2", "prune": "0.01", "x": "none"}
+
+
+def test_losses_by_a_value_of_a_setting_are_no_settings_named_by_a_number() -> None:
+    nested = {"train": {"C": 1.0, "held_out_losses": {"0.5": 1.82, "1": 1.79}}}
+    theirs = {"C": "1", "held_out_losses 0.5": "1.82", "held_out_losses 1": "1.79"}
+    assert dict(flatten_settings(nested)) == theirs

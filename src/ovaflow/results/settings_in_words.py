@@ -81,10 +81,16 @@ def _get_leading_values(settings: dict[str, str]) -> tuple[str | None, ...]:
 
 
 def flatten_settings(parameters: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield nested settings as pairs of innermost name and words."""
+    """Yield nested settings as pairs of innermost name and words.
+
+    Entries that are named by a number, such as losses by C, have the name above it, too.
+    """
     for name, value in parameters.items():
         if isinstance(value, dict):
-            yield from flatten_settings(value)
+            for inner_name, words in flatten_settings(value):
+                if inner_name[:1].isdigit():
+                    inner_name = f"{name} {inner_name}"
+                yield inner_name, words
         elif value is None:
             yield name, "none"
         elif isinstance(value, float):
