@@ -36,7 +36,6 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import Progress
 from ovaflow.dataset.dataset import Dataset, open_dataset
 from ovaflow.machine.limits import read_memory_left
-from ovaflow.model.model_file import Model
 from ovaflow.prediction.answer_files import AnsweredRecord
 from ovaflow.prediction.familiarity import WordCount, remark_on_languages, remark_on_words
 from ovaflow.prediction.predictions import Predictions, predict_test_set, require_second_stage
@@ -77,9 +76,34 @@ _READING_SETTINGS = [
 """Settings of the reading of files that are options here."""
 
 
-class _Destination(NamedTuple):
-    """Options of the output, except for its path."""
+class _Request(NamedTuple):
+    """A question to a model about many instances."""
 
+    predictor: Predictor
+    suggestion_files: Mapping[str, SuggestionFile]
+    question: Question
+    optimise: str | None
+    division: Division
+    threads: int
+
+
+class _Instances(NamedTuple):
+    """Origins of the instances."""
+
+    texts: Sequence[str]
+    sources: Sequence[PredictionInput]
+    dataset: Path | None  # whose test instances these are
+
+    @property
+    def has_titles(self) -> bool:
+        """True if the answer to each instance needs a title."""
+        return bool(self.sources) or self.dataset is not None or len(self.texts) > 1
+
+
+class _Destination(NamedTuple):
+    """Options of the output."""
+
+    output: Path | None
     output_format: str | None
     keep: tuple[str, ...]
     joined: str | None
@@ -172,56 +196,68 @@ def predict_command(
         model, *inputs = inputs
     predictor = open_predictor(model, reranker, rerank=rerank)
     files = open_suggestion_files(predictor.model, suggestions)
-    destination = _Destination(**options)
+    destination = _Destination(output, **options)
+    request = _Request(predictor, files, question, optimise, division, threads)
     if dataset is not None and (inputs or texts):
         raise click.UsageError("--dataset takes no FILE and no --text")
     if dataset is not None and output is not None and output.suffix == ".h5":
-        is_divided = division != Division()
-        if destination.needs_lines or is_divided or question != Question(top_k=question.top_k):
-            message = (
-                "predictions.h5 takes only --top-k, --suggestions and --threads; name a .csv or"
-                " .jsonl file"
-            )
-            raise click.UsageError(message)
-        predictions = _predict_dataset(
-            predictor.model, dataset, files, question.top_k, optimise, threads
-        )
+        _require_options_of_arrays(request, destination)
+        predictions = _predict_dataset(request, dataset)
         _write_predictions(predictions, output, question.top_k, reranker)
         return
     if not (inputs or texts or dataset is not None):
         raise click.UsageError(
             "nothing to predict: give --text, a file, - for standard input, or --dataset"
         )
-    question = _complete_question(question, optimise, division, predictor.model, output)
-    if question.language is not None:
-        predictor = predictor.in_language(question.language)
+    request = _complete_request(request, output)
     sources = [
         make_input_file(predictor.model, path, destination.keep, **reading) for path in inputs
     ]
-    _check_kept(destination.keep, sources, texts, dataset)
-    _remark_on_columns(predictor, texts, sources)
+    instances = _Instances(texts, sources, dataset)
+    _check_kept(destination, instances)
+    _remark_on_columns(request.predictor, instances)
+    _write_answers(request, instances, destination)
+
+
+def _require_options_of_arrays(request: _Request, destination: _Destination) -> None:
+    """Refuse options that belong to labels line by line, where arrays are written."""
+    question = request.question
+    is_divided = request.division != Division()
+    if destination.needs_lines or is_divided or question != Question(top_k=question.top_k):
+        message = (
+            "predictions.h5 takes only --top-k, --suggestions and --threads; name a .csv or"
+            " .jsonl file"
+        )
+        raise click.UsageError(message)
+
+
+def _write_answers(request: _Request, instances: _Instances, destination: _Destination) -> None:
+    """Answer records batch by batch, and print remarks about them."""
     sinks = partial(
         open_answer_output,
-        predictor,
-        titled=bool(sources) or dataset is not None or len(texts) > 1,
-        divides=division.sure is not None,
-        **destination._asdict(),
+        request.predictor,
+        titled=instances.has_titles,
+        divides=request.division.sure is not None,
+        output_format=destination.output_format,
+        keep=destination.keep,
+        joined=destination.joined,
+        marc_source=destination.marc_source,
     )
-    quiet = not inputs or (output is None and sys.stdout.isatty())
+    output = destination.output
+    quiet = not instances.sources or (output is None and sys.stdout.isatty())
     with Progress("predicting", 0, "instances", quiet=quiet) as progress:
-        batches = _read_batches(predictor, texts, sources, dataset)
-        records = _Records(predictor, batches, files, progress)
-        answer = _answer_for_macro_f1 if optimise else _answer_each
-        _write(answer(records, question, threads), records, division, sinks, output)
+        batches = _read_batches(request.predictor, instances)
+        records = _Records(request.predictor, batches, request.suggestion_files, progress)
+        answer = _answer_for_macro_f1 if request.optimise else _answer_each
+        answered = answer(records, request.question, request.threads)
+        _write(answered, records, request.division, sinks, output)
     records.remark_on_unknown()
 
 
-def _remark_on_columns(
-    predictor: Predictor, texts: Sequence[str], sources: Sequence[PredictionInput]
-) -> None:
+def _remark_on_columns(predictor: Predictor, instances: _Instances) -> None:
     """Print a remark if some texts come without the columns that the model knows."""
-    has_plain_texts = bool(texts)
-    for source in sources:
+    has_plain_texts = bool(instances.texts)
+    for source in instances.sources:
         if source.kind.holds_texts and not source.kind.has_columns:
             has_plain_texts = True
     if has_plain_texts:
@@ -230,26 +266,25 @@ def _remark_on_columns(
             click.echo(f"ovaflow: {remark}", err=True)
 
 
-def _complete_question(
-    question: Question,
-    optimise: str | None,
-    division: Division,
-    model: Model,
-    output: Path | None,
-) -> Question:
-    """Return the question to the model; refuse options that do not go together.
+def _complete_request(request: _Request, output: Path | None) -> _Request:
+    """Return the request with the question to its model; refuse options that do not go together.
 
     Records are divided by the labels that fit.
     """
-    if optimise:
-        require_second_stage(model)
+    predictor = request.predictor
+    question = request.question
+    division = request.division
+    if request.optimise:
+        require_second_stage(predictor.model)
         if question.fit or question.most_specific:
             raise click.UsageError("--optimise excludes --fit and --most-specific")
-    division.require_sense(model, output, question, optimise)
+    division.require_sense(predictor.model, output, question, request.optimise)
     if division.sure is not None:
         question = question.model_copy(update={"fit": True})
-    question.require(model)
-    return question
+    question.require(predictor.model)
+    if question.language is not None:
+        predictor = predictor.in_language(question.language)
+    return request._replace(predictor=predictor, question=question)
 
 
 def _write(
@@ -275,32 +310,28 @@ def _write(
         report_division(records.predictor.model, division, output, result)
 
 
-def _predict_dataset(
-    model: Model,
-    dataset: Path,
-    files: Mapping[str, SuggestionFile],
-    top_k: int,
-    optimise: str | None,
-    threads: int,
-) -> Predictions:
+def _predict_dataset(request: _Request, dataset: Path) -> Predictions:
     """Predict the measured instances of a dataset, with suggestions for them."""
     opened = open_dataset(dataset)
+    model = request.predictor.model
     suggestions: dict[str, dict[str, Suggestions]] = {}
     for part in opened.measured:
         suggestions[part] = {}
         ids = opened.ids(part)
-        for name, file in files.items():
+        for name, file in request.suggestion_files.items():
             suggested = file.find_suggestions(ids)
             suggestions[part][name] = suggested
             if part == "test":
                 file.require_common_texts(suggested, ids, RECORD_IDS_REMEDY)
             n_known = suggested.known.sum()
             click.echo(f"{file.path}: for {n_known:,} of {len(ids):,} {part} instances")
-    if optimise and not model.probabilistic:
+    if request.optimise and not model.probabilistic:
         click.echo(
             "the second stage is not used: labels are ordered by score, not chosen for macro-F1"
         )
-    return predict_test_set(model, opened, top_k, threads, suggestions, optimise)
+    return predict_test_set(
+        model, opened, request.question.top_k, request.threads, suggestions, request.optimise
+    )
 
 
 def _write_predictions(
@@ -319,15 +350,10 @@ def _write_predictions(
     )
 
 
-def _check_kept(
-    keep: Sequence[str],
-    sources: Sequence[PredictionInput],
-    texts: Sequence[str],
-    dataset: Path | None,
-) -> None:
+def _check_kept(destination: _Destination, instances: _Instances) -> None:
     """Refuse columns to keep where records have none."""
-    has_columns = all(source.kind.has_columns for source in sources)
-    if keep and (texts or dataset or not has_columns):
+    has_columns = all(source.kind.has_columns for source in instances.sources)
+    if destination.keep and (instances.texts or instances.dataset or not has_columns):
         raise click.UsageError(f"--keep goes with files of {FOR_COLUMNS.words}, which have columns")
 
 
@@ -461,19 +487,15 @@ def _make_ids(names: Sequence[str | None], first: int) -> list[str]:
     return ids
 
 
-def _read_batches(
-    predictor: Predictor,
-    texts: Sequence[str],
-    sources: Sequence[PredictionInput],
-    dataset: Path | None,
-) -> Iterator[RecordBatch]:
+def _read_batches(predictor: Predictor, instances: _Instances) -> Iterator[RecordBatch]:
     """Read all records, batch by batch."""
-    if dataset is not None:
-        yield from _read_test_instances(predictor, open_dataset(dataset))
-    if texts:
+    if instances.dataset is not None:
+        yield from _read_test_instances(predictor, open_dataset(instances.dataset))
+    if instances.texts:
+        texts = list(instances.texts)
         n = len(texts)
-        yield RecordBatch(predictor.read_texts(texts), [None] * n, list(texts), [()] * n)
-    for source in sources:
+        yield RecordBatch(predictor.read_texts(texts), [None] * n, texts, [()] * n)
+    for source in instances.sources:
         yield from read_record_batches(source, predictor)
 
 
