@@ -2,10 +2,10 @@
 
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.evidence.kind import EvidenceTraining
-from ovaflow.reranking.evidence.kinds import KINDS, list_columns, select_kinds
+from ovaflow.reranking.evidence.kinds import KINDS, list_column_names, select_kinds
 
 PLAIN_KINDS = select_kinds(KINDS, [])
-PLAIN_COLUMNS = list_columns(PLAIN_KINDS)
+PLAIN_COLUMNS = list_column_names(PLAIN_KINDS)
 
 
 def fit_plain_evidence(dataset, likelihood=(1.0, 0.0)) -> CandidateEvidence:

@@ -12,7 +12,7 @@ class LettersOfName(Evidence):
     """Number of letters of a candidate's name, and its distance from the mean for the text."""
 
     name = "letters of the name"
-    columns = ("number of letters", "letters above the mean")
+    column_names = ("number of letters", "letters above the mean")
     optional = True
     wording = Wording(
         position=9,

@@ -3,7 +3,6 @@ kind needs.
 """
 
 import json
-from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,7 +21,7 @@ from ovaflow.report.gather import gather_results
 from ovaflow.report.page import render_page
 from ovaflow.reranking import fitting
 from ovaflow.reranking.choice_of_evidence import choose_evidence
-from ovaflow.reranking.evidence.kinds import KINDS, find_explained_kinds, list_columns
+from ovaflow.reranking.evidence.kinds import KINDS, find_explained_kinds, list_column_names
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.serving import pages
@@ -69,7 +68,7 @@ def dataset(folder):
 
 def test_the_file_has_its_columns_and_what_it_stores(folder, dataset) -> None:
     parameters = Reranker.open_header(folder["reranker"]).parameters
-    assert parameters["columns"] == [*list_columns(PLAIN_KINDS), *LettersOfName.columns]
+    assert parameters["columns"] == [*list_column_names(PLAIN_KINDS), *LettersOfName.column_names]
     theirs = [len(name) for name in dataset.label_names]
     with h5py.File(folder["reranker"]) as file:
         assert file["letters_of_names"][:].tolist() == theirs
@@ -84,7 +83,7 @@ def test_trees_read_it(folder, dataset) -> None:
     X = predictor.from_split(dataset.test).part(0, 20)
     best = model.first_stage.top_k(X, 50)
     candidates = evidence.find_candidates(evidence.prepare_texts(X, model.first_stage), *best)
-    ours = evidence.compute(candidates)[:, :, evidence.columns.index("number of letters")]
+    ours = evidence.compute(candidates)[:, :, evidence.column_names.index("number of letters")]
     assert np.array_equal(
         ours, np.array([len(name) for name in dataset.label_names])[candidates.ids]
     )
@@ -140,7 +139,7 @@ def test_the_report_says_what_it_is_worth(folder) -> None:
 def test_it_stays_where_it_is_useful(with_letters, useful) -> None:
     generator = np.random.default_rng(0)
     hits = generator.random((400, 10)) < 0.3
-    columns = generator.normal(size=(400, 10, len(list_columns(KINDS))))
+    columns = generator.normal(size=(400, 10, len(list_column_names(KINDS))))
     if useful:
         columns[:, :, -1] += 2 * hits
     ids = np.tile(np.arange(10, dtype=np.int32), (400, 1))
@@ -155,20 +154,29 @@ def test_a_file_with_it_is_refused_where_it_is_unknown(folder, monkeypatch) -> N
     assert "ranks by evidence that this version of ovaflow does not know; run rerank again" in said
 
 
+def list_stored_names(kinds) -> list[str]:
+    """List the names of the arrays of all kinds in reranker.h5."""
+    names = []
+    for kind in kinds:
+        names += stored_names(kind)
+    return names
+
+
 def test_names_of_kinds_columns_and_arrays_are_different() -> None:
     for names in (
         [kind.name for kind in KINDS],
-        list_columns(KINDS),
-        list(chain.from_iterable(stored_names(kind) for kind in KINDS)),
-        [words.position for _, words in find_explained_kinds(KINDS)],
+        list_column_names(KINDS),
+        list_stored_names(KINDS),
+        [wording.position for _, wording in find_explained_kinds(KINDS)],
     ):
-        assert len(set(names)) == len(names)
+        repeated = {name for name in names if names.count(name) > 1}
+        assert not repeated, f"several kinds have {repeated}; rename those of the new one"
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_each_kind_is_documented_and_has_its_words(kind) -> None:
     assert f"| {kind.name} |" in (DOCS / "second-stage.md").read_text(encoding="utf-8")
-    assert set(kind.directions) <= set(kind.columns)
+    assert set(kind.directions) <= set(kind.column_names)
     if kind.wording is not None:
         assert set(kind.wording.translations) == set(LANGUAGES)
         assert kind.wording.superseded_by in {"", *(other.name for other in KINDS)}

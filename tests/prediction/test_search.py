@@ -1,6 +1,7 @@
 """Every way to search a model of one-vs-all, against SciPy's product and a full sort."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import naive
 import numpy as np
@@ -13,6 +14,7 @@ from synthetic import write_topics
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.index import (
+    IndexPanel,
     build_panel,
     error_bound,
     index_path,
@@ -32,7 +34,7 @@ from ovaflow.model.top_k import (
 )
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.train import TrainLabels
-from ovaflow.sparse.csr import from_scipy, select_rows
+from ovaflow.sparse.csr import CSR, from_scipy, select_rows
 from ovaflow.sparse.weight_rows import round_weights
 from ovaflow.training.shard_job import train_model
 
@@ -42,7 +44,8 @@ WILD = st.floats(-4, 4, width=32) | st.sampled_from([0.0, 0.0, 1e-38, 1e-20, 1e4
 
 
 @st.composite
-def problems(draw, values=WHOLE):
+def draw_problems(draw, values=WHOLE) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw instances, weights, and which labels are trained."""
     n = draw(st.integers(0, 4))
     n_labels = draw(st.integers(1, 12))
     d = draw(st.integers(1, 6))
@@ -55,16 +58,22 @@ def problems(draw, values=WHOLE):
     return X, W, draw(arrays(bool, n_labels))
 
 
-def panels_of(weights, trained, size):
-    return [build_panel(weights, trained, *labels) for labels in panel_ranges(weights.n_rows, size)]
+def build_panels(weights, trained, size) -> list[IndexPanel]:
+    """Build panels of as many labels each."""
+    panels = []
+    for first, end in panel_ranges(weights.n_rows, size):
+        panels.append(build_panel(weights, trained, first, end))
+    return panels
 
 
-def same(ours, theirs):
-    return all(map(np.array_equal, ours, theirs))
+def assert_same(ours, theirs) -> None:
+    """Check that ids and scores are the same."""
+    for our_array, their_array in zip(ours, theirs, strict=True):
+        assert np.array_equal(our_array, their_array)
 
 
 @pytest.mark.parametrize("form", [lambda weights: weights, round_weights])
-@given(problems(), arrays(bool, 12), st.integers(1, 14), st.integers(1, 12), st.integers(1, 3))
+@given(draw_problems(), arrays(bool, 12), st.integers(1, 14), st.integers(1, 12), st.integers(1, 3))
 @example(
     (np.zeros((2, 1), np.float32), np.zeros((12, 1), np.float32), np.ones(12, bool)),
     np.ones(12),
@@ -78,28 +87,28 @@ def test_like_brute_force(form, problem, allowed, k, panel, threads) -> None:
     allowed = allowed[: len(W)] > 0
     weights = form(from_scipy(W))
     instances = from_scipy(X)
-    panels = panels_of(weights, trained, panel)
+    panels = build_panels(weights, trained, panel)
     ours = predict_top_k(weights, trained, instances, k, quiet=True, panels=panels, allowed=allowed)
-    assert same(ours, naive.top_k(X, W, trained & allowed, k))
+    assert_same(ours, naive.top_k(X, W, trained & allowed, k))
     for ours in (
         search_index(panels, weights, instances, k, threads),
         score_every_label(weights, trained, instances, k, threads),
         sort_every_score(weights, trained, instances, k),
         predict_top_k(weights, trained, instances, k, threads),
     ):
-        assert same(ours, theirs)
+        assert_same(ours, theirs)
         assert (ours[0].dtype, ours[1].dtype) == (np.int32, np.float32)
 
 
-def in_float32(X, W):
-    """Scores summed one feature after the other, in float32."""
+def score_in_float32(X, W) -> np.ndarray:
+    """Sum scores one feature after the other, in float32."""
     return np.add.accumulate(X[:, None, :] * W[None, :, :], axis=2, dtype=np.float32)[:, :, -1]
 
 
-@given(problems(WILD), st.integers(1, 5))
+@given(draw_problems(WILD), st.integers(1, 5))
 def test_float32_by_ascending_features(problem, k) -> None:
     X, W, trained = problem
-    theirs = np.where(trained, in_float32(X, W), -np.inf)
+    theirs = np.where(trained, score_in_float32(X, W), -np.inf)
     weights = from_scipy(W)
     instances = from_scipy(X)
     labels = np.arange(len(W), dtype=np.int32)
@@ -107,7 +116,7 @@ def test_float32_by_ascending_features(problem, k) -> None:
     order = np.argsort(-theirs, axis=1, kind="stable")[:, :k]
     for ours in (
         score_every_label(weights, trained, instances, k),
-        search_index(panels_of(weights, trained, 5), weights, instances, k),
+        search_index(build_panels(weights, trained, 5), weights, instances, k),
     ):
         for ids, values, scores, ranked in zip(*ours, theirs, order, strict=True):
             found = ids[ids >= 0]
@@ -116,7 +125,7 @@ def test_float32_by_ascending_features(problem, k) -> None:
 
 
 @pytest.mark.parametrize("form", [lambda weights: weights, round_weights])
-@given(problems(WILD))
+@given(draw_problems(WILD))
 @example((np.full((1, 2), 1e-38, np.float32), np.eye(1, 2, dtype=np.float32), np.ones(1, bool)))
 @example((np.full((1, 4), 3e-45, np.float32), np.ones((3, 4), np.float32) / 3, np.ones(3, bool)))
 def test_the_error_bound_holds(form, problem) -> None:
@@ -126,14 +135,15 @@ def test_the_error_bound_holds(form, problem) -> None:
     W = weights.to_scipy().toarray()
     panel = build_panel(weights, trained, 0, len(W))
     exact = X.astype(float) @ W.astype(float).T
-    summed = in_float32(X, W)
+    summed = score_in_float32(X, W)
     out = np.empty(len(W), np.float32)
     in_lists = np.append(panel.dense_row[:-1] < 0, False)
     kept = X.astype(float) @ np.where(in_lists & (W < 0) & (-panel.cut < W), 0, W).astype(float).T
     for i in range(len(X)):
-        row = instances.data, instances.indices, instances.indptr[i], instances.indptr[i + 1], panel
-        upper_bounds(*row, out)
-        bound = error_bound(*row)
+        start = instances.indptr[i]
+        end = instances.indptr[i + 1]
+        upper_bounds(instances.data, instances.indices, start, end, panel, out)
+        bound = error_bound(instances.data, instances.indices, start, end, panel)
         assert ((exact[i] - out)[trained] <= bound).all()
         assert ((summed[i] - out)[trained] <= bound).all()
         assert (np.abs(out - kept[i])[trained] <= bound).all()
@@ -141,7 +151,7 @@ def test_the_error_bound_holds(form, problem) -> None:
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
+def model(tmp_path_factory) -> tuple[Path, CSR]:
     """A model in which some features are in most labels, most in few, and instances."""
     folder = tmp_path_factory.mktemp("model")
     dataset = write_topics(folder / "dataset.h5", n=800, d=300, n_labels=400)
@@ -152,21 +162,19 @@ def model(tmp_path_factory):
 def test_one_by_one_together_and_from_disk(model) -> None:
     path, X = model
     together = Predictor.open(path).top_k(X, 7)
-    assert same(Predictor.open(path).top_k(X, 7, threads=3), together)
+    assert_same(Predictor.open(path).top_k(X, 7, threads=3), together)
     alone = Predictor.open(path)
     for i in range(SCANS_BEFORE_INDEX + 10):
-        assert same(
-            alone.top_k(select_rows(X, np.array([i])), 7, threads=2),
-            [part[i : i + 1] for part in together],
-        )
-    everything = alone.top_k(select_rows(X, np.arange(3)), 2000)
-    assert np.array_equal(everything[0][:, :7], together[0][:3])
-    assert (everything[0] >= 0).sum(axis=1).tolist() == [alone.model.trained.sum()] * 3
+        ours = alone.top_k(select_rows(X, np.array([i])), 7, threads=2)
+        assert_same(ours, [part[i : i + 1] for part in together])
+    all_ids, _ = alone.top_k(select_rows(X, np.arange(3)), 2000)
+    assert np.array_equal(all_ids[:, :7], together[0][:3])
+    assert (all_ids >= 0).sum(axis=1).tolist() == [alone.model.trained.sum()] * 3
     ovaflow("index", path)
     mapped = Predictor.open(path)
     assert open_index(mapped.model) is not None
-    assert same(mapped.top_k(X, 7), together)
-    assert same(mapped.model.top_k(X, 7, 2), together)
+    assert_same(mapped.top_k(X, 7), together)
+    assert_same(mapped.model.top_k(X, 7, 2), together)
     index_path(path).unlink()
 
 

@@ -30,7 +30,7 @@ def test_allowed_labels_are_ranked_as_all_are_and_few_by_their_own_scores(datase
         evidence.prepare_texts(X, model.first_stage), best, scores
     )
     columns = evidence.compute(candidates)[:, :n_labels].copy()
-    rank = evidence.columns.index("rank")
+    rank = evidence.column_names.index("rank")
     columns[:, :, rank] = np.minimum(columns[:, :, rank], N_CANDIDATES - 1)
     theirs = pair_labels(best, model.reranker.trees.probabilities(columns, best))
     voted = evidence.get(SimilarTexts).suggest_candidates(candidates.texts)

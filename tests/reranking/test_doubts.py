@@ -2,6 +2,7 @@
 neighbours.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -12,13 +13,14 @@ from scipy.sparse import lil_array
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.reranking.doubts import find_doubts
+from ovaflow.reranking.doubts import Doubts, find_doubts
 from ovaflow.sparse.csr import from_scipy
 
 
 @pytest.fixture(scope="module")
-def rows(dataset, held):
+def rows(dataset, held) -> np.ndarray:
     """The training instances that were held out."""
     ids = dataset.ids("train")
     records = held.records("test", range(held.test.X.n_rows))
@@ -26,10 +28,14 @@ def rows(dataset, held):
 
 
 @pytest.fixture(scope="module")
-def find(folder, held, rows):
-    """Doubts about the held-out instances, perhaps of a changed dataset."""
+def find(folder, held, rows) -> Callable[[Dataset], Doubts]:
+    """Find doubts about the held-out instances, perhaps of a changed dataset."""
     model = OneVsAll.open(folder / "held" / "model.h5")
-    return lambda dataset: find_doubts(dataset, rows, held, model)
+
+    def find_in(dataset: Dataset) -> Doubts:
+        return find_doubts(dataset, rows, held, model)
+
+    return find_in
 
 
 def test_planted_labels_come_first(dataset, rows, find) -> None:
@@ -39,10 +45,9 @@ def test_planted_labels_come_first(dataset, rows, find) -> None:
     wrong = set()
     missing = set()
     for row in random.choice(rows, 30, replace=False).tolist():
-        old, new = (
-            int(random.choice(labels))
-            for labels in (Y.rows[row], frequent[~np.isin(frequent, Y.rows[row])])
-        )
+        others = frequent[~np.isin(frequent, Y.rows[row])]
+        old = int(random.choice(Y.rows[row]))
+        new = int(random.choice(others))
         Y[row, old] = 0
         Y[row, new] = 1
         wrong.add((row, new))
@@ -64,12 +69,10 @@ def list_pairs(doubts) -> list[tuple[int, int]]:
 def test_similar_records_are_those_of_scikit_learn(dataset, held, find) -> None:
     doubts = find(dataset)
     others = held.documents.train
-    texts = [
-        split.X.to_scipy()[:, : held.bias_feature]
-        for split in (others, dataset.train.take(doubts.rows))
-    ]
-    search = NearestNeighbors(n_neighbors=30, metric="cosine", algorithm="brute").fit(texts[0])
-    distances, nearest = search.kneighbors(texts[1])
+    words_of_others = others.X.to_scipy()[:, : held.bias_feature]
+    words = dataset.train.take(doubts.rows).X.to_scipy()[:, : held.bias_feature]
+    search = NearestNeighbors(n_neighbors=30, metric="cosine", algorithm="brute")
+    distances, nearest = search.fit(words_of_others).kneighbors(words)
     theirs = (others.Y.to_scipy().toarray()[nearest, doubts.labels[:, None]] > 0).sum(axis=1)
     # equally similar texts may be others
     clear = np.abs(distances[:, -1] - 1) > 1e-6
@@ -79,12 +82,13 @@ def test_similar_records_are_those_of_scikit_learn(dataset, held, find) -> None:
 
 
 def test_the_table_of_a_run(folder, dataset, rows, tmp_path) -> None:
-    files = (
+    said = ovaflow(
+        "doubts",
+        folder / "held" / "model.h5",
         f"--dataset={folder}/dataset.h5",
         f"--held-out={folder}/held.h5",
         f"--output={tmp_path}/doubts.csv",
     )
-    said = ovaflow("doubts", folder / "held" / "model.h5", files)
     table = read_records(tmp_path / "doubts.csv")
     lifts = [float(row["lift"]) for row in table if row["kind"] == "wrong"]
     probabilities = [float(row["probability"]) for row in table if row["kind"] == "missing"]

@@ -25,10 +25,10 @@ from ovaflow.reranking.boosted_trees import LEARNING_RATE, MAX_TREES, TREE_SETTI
 from ovaflow.reranking.candidates import Candidates, append_candidates
 from ovaflow.reranking.cross_fitting import (
     ENOUGH_CHECKED_TEXTS,
-    N_PARTS,
+    N_FOLDS,
     TREE_STEP,
     compute_ndcg,
-    count_checked_parts,
+    count_checked_folds,
     cross_fit,
 )
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
@@ -71,9 +71,9 @@ def test_trees_are_walked_as_scikit_learn_walks_them(n, columns, seed, coarse) -
 def test_columns_that_are_alike_everywhere_change_nothing() -> None:
     rows = np.random.default_rng(0).normal(size=(500, 4)).astype(np.float32)
     wider = np.insert(rows, [0, 2, 2, 4, 4], 3, axis=1)
-    ours, theirs = (
-        fit_trees(each, rows[:, 0] > rows[:, 3]).log_odds(each) for each in (wider, rows)
-    )
+    hits = rows[:, 0] > rows[:, 3]
+    ours = fit_trees(wider, hits).log_odds(wider)
+    theirs = fit_trees(rows, hits).log_odds(rows)
     assert np.array_equal(ours, theirs)
 
 
@@ -92,31 +92,30 @@ def test_as_many_trees_as_predict_other_texts_best_like_scikit_learn(noise) -> N
     texts = make_held_out_texts(100, noise)
     theirs = np.zeros((MAX_TREES // TREE_STEP, 100, 10))
     ours = cross_fit(texts, fit_trees)
-    parts = np.arange(100) % N_PARTS
+    folds = np.arange(100) % N_FOLDS
     known = texts.ids >= 0
-    for part in range(N_PARTS):
-        others = texts.select(parts != part)
+    for fold in range(N_FOLDS):
+        others = texts.select(folds != fold)
         model = make_classifier().fit(others.rows, others.row_hits)
-        rows = texts.evidence[parts == part].reshape(-1, 3)
+        rows = texts.evidence_values[folds == fold].reshape(-1, 3)
         stages = list(model.staged_predict_proba(rows))[TREE_STEP - 1 :: TREE_STEP]
-        theirs[:, parts == part] = np.array(stages)[:, :, 1].reshape(len(stages), -1, 10)
+        theirs[:, folds == fold] = np.array(stages)[:, :, 1].reshape(len(stages), -1, 10)
     losses = [log_loss(texts.hits[known], each[known]) for each in theirs]
     assert ours.n_trees == TREE_STEP * (1 + np.argmin(losses))
-    assert [len(trees.roots) for trees in ours.trees] == [ours.n_trees] * N_PARTS
+    assert [len(trees.roots) for trees in ours.trees] == [ours.n_trees] * N_FOLDS
     assert ours.log_loss == pytest.approx(min(losses))
     best = np.where(known, theirs[np.argmin(losses)], 0)[ours.places]
     assert_allclose(ours.probabilities, best, atol=1e-9)
-    by_probability = np.take_along_axis(
-        ours.texts.hits, np.argsort(-best, axis=1, kind="stable"), axis=1
-    )
-    for gains, hits in zip(ours.ndcg, (ours.texts.hits, by_probability), strict=True):
-        assert gains == pytest.approx(compute_ndcg(hits, ours.texts.positives))
+    order = np.argsort(-best, axis=1, kind="stable")
+    hits_by_probability = np.take_along_axis(ours.texts.hits, order, axis=1)
+    by_score, by_probability = ours.ndcg
+    assert by_score == pytest.approx(compute_ndcg(ours.texts.hits, ours.texts.positives))
+    assert by_probability == pytest.approx(compute_ndcg(hits_by_probability, ours.texts.positives))
 
 
-def test_few_texts_are_all_checked_and_many_in_part() -> None:
-    assert [
-        count_checked_parts(ENOUGH_CHECKED_TEXTS * times) for times in (0.2, 1, 2, 3, 4, 20)
-    ] == [4, 4, 2, 2, 1, 1]
+@pytest.mark.parametrize(("times", "n_folds"), [(0.2, 4), (1, 4), (2, 2), (3, 2), (4, 1), (20, 1)])
+def test_few_texts_are_all_checked_and_many_in_part(times, n_folds) -> None:
+    assert count_checked_folds(ENOUGH_CHECKED_TEXTS * times) == n_folds
 
 
 def test_trees_by_score_keep_its_order(held, held_predictions) -> None:
@@ -126,11 +125,10 @@ def test_trees_by_score_keep_its_order(held, held_predictions) -> None:
     columns = evidence.compute(candidates)
     known = candidates.ids >= 0
     hits = np.random.default_rng(0).random(candidates.ids.shape) < expit(candidates.scores)
-    directions = {
-        PLAIN_COLUMNS.index(name): sign
-        for kind in PLAIN_KINDS
-        for name, sign in kind.directions.items()
-    }
+    directions = {}
+    for kind in PLAIN_KINDS:
+        for name, direction in kind.directions.items():
+            directions[PLAIN_COLUMNS.index(name)] = direction
     trees = fit_trees(columns[known], hits[known], directions=directions)
     assert set(trees.columns[np.isfinite(trees.thresholds)]) <= set(directions)
     probabilities = trees.probabilities(columns, candidates.ids)
@@ -139,8 +137,10 @@ def test_trees_by_score_keep_its_order(held, held_predictions) -> None:
 
 
 @st.composite
-def text_problems(draw):
-    """Training texts, other texts, labels of the first, candidates of the others, some missing."""
+def draw_text_problems(draw) -> tuple:
+    """Draw training texts, other texts, labels of the first, and candidates of the others, some
+    missing.
+    """
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     n = draw(st.integers(1, 80))
     d = draw(st.integers(25, 60))
@@ -152,7 +152,7 @@ def text_problems(draw):
     return X[:n], X[n:], Y, np.where(candidates < n_labels, candidates, -1).astype(np.int32)
 
 
-@given(text_problems(), st.booleans(), st.sampled_from([1, 3]))
+@given(draw_text_problems(), st.booleans(), st.sampled_from([1, 3]))
 def test_nearest_texts_are_those_by_cosine_but_for_rounding(problem, negative, panels) -> None:
     X, others, Y, _ = problem
     if negative:
@@ -181,14 +181,18 @@ def test_nearest_texts_are_those_by_cosine_but_for_rounding(problem, negative, p
 
 def test_nearest_texts_do_not_depend_on_threads_and_batches(evidence, dataset) -> None:
     texts = copy_unit_rows(dataset.test.X, dataset.n_word_features)
-    whole, threaded = (evidence.get(SimilarTexts).nearest(texts, threads) for threads in (1, 3))
-    alone = [evidence.get(SimilarTexts).nearest(texts.part(i, i + 1)) for i in range(texts.n_rows)]
-    for ours, theirs, each in zip(threaded, whole, zip(*alone, strict=True), strict=True):
-        assert np.array_equal(ours, theirs)
-        assert np.array_equal(np.concatenate(each), theirs)
+    similar = evidence.get(SimilarTexts)
+    theirs = similar.nearest(texts, threads=1)
+    threaded = similar.nearest(texts, threads=3)
+    assert np.array_equal(threaded.texts, theirs.texts)
+    assert np.array_equal(threaded.cosines, theirs.cosines)
+    for i in range(texts.n_rows):
+        ours = similar.nearest(texts.part(i, i + 1))
+        assert np.array_equal(ours.texts[0], theirs.texts[i])
+        assert np.array_equal(ours.cosines[0], theirs.cosines[i])
 
 
-@given(text_problems())
+@given(draw_text_problems())
 def test_votes_are_those_of_the_nearest_texts(problem) -> None:
     X, others, Y, candidates = problem
     texts = copy_unit_rows(from_scipy(others))
@@ -196,7 +200,7 @@ def test_votes_are_those_of_the_nearest_texts(problem) -> None:
     similar = neighbours.nearest(texts)
     ours, sums = neighbours.votes(similar, candidates)
     most = neighbours.find_most_voted(similar, 3)
-    for i, (rows, cosines) in enumerate(zip(*similar, strict=True)):
+    for i, (rows, cosines) in enumerate(zip(similar.texts, similar.cosines, strict=True)):
         votes = cosines @ Y[rows]
         total = cosines.sum()
         assert sums[i] == pytest.approx(total, rel=1e-4, abs=1e-5)
@@ -208,20 +212,26 @@ def test_votes_are_those_of_the_nearest_texts(problem) -> None:
 
 
 def test_further_candidates_follow_those_by_score_once() -> None:
-    lists = [np.array([each], np.int32) for each in ([3, 1, -1], [1, 5], [5, 3, 0])]
-    ids, scores = append_candidates(lists[0], np.float32([[2, 1, -np.inf]]), lists[1:])
+    best = np.array([[3, 1, -1]], np.int32)
+    lists = [np.array([[1, 5]], np.int32), np.array([[5, 3, 0]], np.int32)]
+    ids, scores = append_candidates(best, np.float32([[2, 1, -np.inf]]), lists)
     assert ids.tolist() == [[3, 1, -1, 5, -1, 0, -1, -1]]
-    assert scores.tolist() == [[2, 1, *[-np.inf] * 6]]
+    assert scores[0, :2].tolist() == [2, 1]
+    assert np.all(scores[0, 2:] == -np.inf)
 
 
-def compare_name(name, text, places) -> tuple:
-    """Cosine, share and length of a name, and where a text has it."""
+def compare_name(name, text, places) -> list[float]:
+    """Compute cosine, share and length of a name, and its place and spread in a text."""
     common = (name != 0) & (text != 0)
-    where = (places[common].max(), np.ptp(places[common])) if common.any() else (NO_POSITION, 0)
-    return name @ text, np.sum(name[common] ** 2), np.count_nonzero(name), *where
+    place = NO_POSITION
+    spread = 0
+    if common.any():
+        place = places[common].max()
+        spread = np.ptp(places[common])
+    return [name @ text, np.sum(name[common] ** 2), np.count_nonzero(name), place, spread]
 
 
-@given(text_problems())
+@given(draw_text_problems())
 def test_names_are_compared_as_sets_of_features_are(problem) -> None:
     X, others, _, candidates = problem
     names = normalize(X[np.arange(24) % X.shape[0]])
@@ -234,15 +244,15 @@ def test_names_are_compared_as_sets_of_features_are(problem) -> None:
     phrases = names.indices[names.indptr[:-1]].astype(np.int32)
     letters = np.arange(24, dtype=np.float32)
     ours = LabelNames(from_scipy(names), indptr, phrases, letters).overlap(rows, candidates)
-    for i, c in zip(*np.nonzero(candidates >= 0), strict=True):
-        numbers = np.arange(*indptr[candidates[i, c] :][:2])
+    for i, c in np.argwhere(candidates >= 0):
+        label = candidates[i, c]
+        numbers = np.arange(indptr[label], indptr[label + 1])
         theirs = [compare_name(names.toarray()[number], dense[i], places[i]) for number in numbers]
-        theirs = theirs or [(0, 0, 0, NO_POSITION, 0)]
-        most = max(name[1] for name in theirs)
+        theirs = theirs or [[0, 0, 0, NO_POSITION, 0]]
+        most = max(share for _, share, _, _, _ in theirs)
         best = [name for name in theirs if name[1] > most - 1e-5]
-        assert any(
-            [each[i, c] for each in ours[:5]] == pytest.approx(name, abs=1e-5) for name in best
-        )
+        found = [column[i, c] for column in ours[:5]]
+        assert any(found == pytest.approx(name, abs=1e-5) for name in best)
         whole = numbers[dense[i, phrases[numbers]] != 0]
         assert ours.phrase[i, c] == places[i, phrases[whole]].min(initial=NO_POSITION)
         assert ours.letters[i, c] == letters[whole].max(initial=0)
@@ -253,7 +263,7 @@ def estimate_cooccurrence(Y) -> np.ndarray:
     return (Y.T @ Y) / (Y.sum(axis=0) + 1)[:, None] * (1 - np.eye(Y.shape[1]))
 
 
-@given(text_problems())
+@given(draw_text_problems())
 def test_cooccurrence_is_counted(problem) -> None:
     _, _, Y, candidates = problem
     likelihoods = np.random.default_rng(0).random(candidates.shape).astype(np.float32)
@@ -277,7 +287,9 @@ def test_cooccurrence_of_many_pairs_is_counted_in_some_texts(monkeypatch) -> Non
 def test_labels_that_fit_have_the_largest_expected_f1(probabilities, missing) -> None:
     p = sorted(probabilities, reverse=True)
     ours = count_fitting_labels(np.array([p + [-np.inf] * missing]))[0]
-    f1 = [0, *(2 * sum(p[:m]) / (m + sum(p)) for m in range(1, len(p) + 1))]
+    f1 = [0.0]
+    for m in range(1, len(p) + 1):
+        f1.append(2 * sum(p[:m]) / (m + sum(p)))
     assert f1[ours] == pytest.approx(max(f1), rel=1e-12)
     assert (ours == 0) == (max(p) == 0)
 
@@ -289,7 +301,8 @@ def evidence(dataset) -> CandidateEvidence:
 
 def test_names_of_labels_are_neither_neighbours_nor_cooccurrence(dataset, evidence) -> None:
     n = dataset.n_documents
-    X, Y = (matrix.to_scipy().toarray() for matrix in (dataset.train.X, dataset.train.Y))
+    X = dataset.train.X.to_scipy().toarray()
+    Y = dataset.train.Y.to_scipy().toarray()
     assert evidence.get(SimilarTexts).labels.n_rows == n < len(X)
     assert evidence.get(OtherCandidates).cooccurrence.to_scipy().toarray() == pytest.approx(
         estimate_cooccurrence(Y[:n])
@@ -332,9 +345,8 @@ def test_rows_of_evidence_in_their_order(dataset, evidence) -> None:
         ),
         "known features": (X.to_scipy().toarray()[:, :-1] != 0).sum(axis=1)[:, None],
     }
-    theirs |= {
-        f"{name} of the name": array for name, array in zip(names._fields[:5], names, strict=False)
-    }
+    for name in ("cosine", "share", "length", "place", "spread"):
+        theirs[f"{name} of the name"] = getattr(names, name)
     assert set(theirs) == set(PLAIN_COLUMNS)
     for name, ours in zip(PLAIN_COLUMNS, np.moveaxis(columns, 2, 0), strict=True):
         assert_allclose(ours, np.broadcast_to(theirs[name], ours.shape), atol=1e-5, err_msg=name)
@@ -344,11 +356,12 @@ def test_a_held_out_text_is_no_neighbour_of_itself(
     dataset, held, held_predictions, model, monkeypatch
 ) -> None:
     evidence = []
-    monkeypatch.setattr(
-        cross_fitting,
-        "fit_trees",
-        lambda rows, *rest, **how: evidence.append(rows) or fit_trees(rows, *rest, **how),
-    )
+
+    def record_rows(rows, hits, **settings):
+        evidence.append(rows)
+        return fit_trees(rows, hits, **settings)
+
+    monkeypatch.setattr(cross_fitting, "fit_trees", record_rows)
     fitting.fit_reranker(OneVsAll.open(model), dataset, held, held_predictions)
     words = held.documents.train.X.to_scipy()[:, :-1]
     others = held.test.X.to_scipy()[:, :-1]

@@ -14,7 +14,7 @@ from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.expected_quality import estimate_quality, measure_sure_records
 from ovaflow.reranking.fitting import count_missed, mark_expected_labels
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, offsets
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +38,12 @@ def test_promises_are_the_means_of_labels_drawn_by_their_probabilities(
     inside = np.isfinite(answers)
     # some true labels are no candidates, the more the more of these do not fit
     fit = np.arange(8) < count_fitting_labels(candidates)[:, None]
-    left_out = [
-        1 - sum(p[each]) / sum(p) if sum(p) > 0 else 1
-        for p, each in zip(np.maximum(candidates, 0), fit, strict=True)
-    ]
-    true = hits.sum(axis=2).mean(axis=0) + rng.poisson(2 * np.array(left_out), (4000, 400)).mean(
-        axis=0
-    )
+    left_out = np.ones(400)
+    for text, p in enumerate(np.maximum(candidates, 0)):
+        if sum(p) > 0:
+            left_out[text] = 1 - sum(p[fit[text]]) / sum(p)
+    n_missed = rng.poisson(2 * left_out, (4000, 400))
+    true = hits.sum(axis=2).mean(axis=0) + n_missed.mean(axis=0)
     right = (hits & inside).sum(axis=2).mean(axis=0)
     amounts = inside.sum(axis=1)
     some = amounts > 0
@@ -55,11 +54,10 @@ def test_promises_are_the_means_of_labels_drawn_by_their_probabilities(
     assert (ours.recall[3], ours.errors[3]) == (0, 2)
 
 
-def make_labelled_texts(n_labels, *texts) -> SimpleNamespace:
-    """A dataset of texts that have these labels, as far as they are counted."""
-    lists = [np.array(labels) for labels in texts]
-    indptr = np.cumsum([0, *(len(labels) for labels in lists)])
-    indices = np.concatenate(lists)
+def make_labelled_texts(n_labels, texts) -> SimpleNamespace:
+    """Make a dataset of texts that have these labels, as far as they are counted."""
+    indptr = offsets([len(labels) for labels in texts])
+    indices = np.concatenate(texts)
     Y = CSR(np.ones(len(indices), np.float32), indices.astype(np.int32), indptr, n_labels)
     return SimpleNamespace(counts=np.bincount(Y.indices, minlength=n_labels), Y=Y)
 
@@ -70,9 +68,9 @@ def test_missed_are_labels_that_new_texts_may_have_and_candidates_lack(n_labels,
     # where there are such
     held = [[0, 1, 3, 4], [2, 3]]
     rest = [[0, 1], [0, 2]]
-    true = make_labelled_texts(n_labels, *held).Y
+    true = make_labelled_texts(n_labels, held).Y
     expected = mark_expected_labels(
-        make_labelled_texts(n_labels, *rest, *held), make_labelled_texts(n_labels, *rest)
+        make_labelled_texts(n_labels, rest + held), make_labelled_texts(n_labels, rest)
     )
     ids = np.array([[0, 3], [1, -1]], np.int32)
     texts = HeldOutCandidates([], None, ids, find_hits(ids, true), np.array([4, 2]))

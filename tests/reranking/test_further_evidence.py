@@ -1,5 +1,6 @@
 """Evidence that not all texts need: pieces of the names' words, and what the first words say."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.special import expit
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
-from ovaflow.dataset.dataset import open_dataset
+from ovaflow.dataset.dataset import Dataset, open_dataset
 from ovaflow.model.model_file import open_any_model
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictor import Predictor
@@ -21,7 +22,7 @@ from ovaflow.reranking.evidence import first_words, other_candidates
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.evidence.first_words import FirstWords
 from ovaflow.reranking.evidence.kind import EvidenceTraining
-from ovaflow.reranking.evidence.kinds import KINDS, list_columns
+from ovaflow.reranking.evidence.kinds import KINDS, list_column_names
 from ovaflow.reranking.evidence.name_pieces import PiecesOfName
 from ovaflow.reranking.evidence.other_candidates import OtherCandidates
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
@@ -39,32 +40,39 @@ TEXTS = [
 
 
 @pytest.fixture
-def words(tmp_path):
+def words(tmp_path) -> Dataset:
     """A dataset of three texts with the names of four labels, whose features are words in several
     texts alone.
     """
-    rows = [
-        f"{text},{first}|{second}" for text, first, second in (line.split(",") for line in TEXTS)
-    ]
+    rows = []
+    for line in TEXTS:
+        text, first, second = line.split(",")
+        rows.append(f"{text},{first}|{second}")
     (tmp_path / "records.csv").write_text("\n".join(["text,labels", *rows, *rows]) + "\n")
     (tmp_path / "test.csv").write_text("text,labels\nthe castles of steamtrains,train\n")
-    files = (
+    ovaflow(
+        "prepare",
+        "--format=csv",
         f"--train={tmp_path}/records.csv",
         f"--test={tmp_path}/test.csv",
+        "--label-separator=|",
+        "--features=words",
         f"--output={tmp_path}/dataset.h5",
     )
-    ovaflow("prepare", "--format=csv", files, "--label-separator=|", "--features=words")
     return open_dataset(tmp_path / "dataset.h5")
 
 
-def fit_sklearn_pieces(words):
-    """Names and texts in tf-idf of the names' pieces, by scikit-learn."""
+def fit_sklearn_pieces(words) -> tuple[np.ndarray, Callable[[list[str]], np.ndarray]]:
+    """Compute the tf-idf of the names' pieces by scikit-learn, and make the function for texts."""
     names = [str(name) for name in words.label_names]
     documents = [line.split(",")[0] for line in TEXTS] * 2
     count = CountVectorizer(analyzer="char_wb", ngram_range=(4, 5)).fit(names)
     frequency = np.maximum((count.transform(documents) > 0).sum(axis=0), 1)
     idf = np.log(len(documents) / np.asarray(frequency).reshape(-1))
-    weigh = lambda texts: normalize(np.log1p(count.transform(texts).toarray()) * idf)  # noqa: E731
+
+    def weigh(texts: list[str]) -> np.ndarray:
+        return normalize(np.log1p(count.transform(texts).toarray()) * idf)
+
     return weigh(names), weigh
 
 
@@ -102,15 +110,21 @@ def test_kinds_that_tell_nothing_are_left_out() -> None:
     generator = np.random.default_rng(0)
     hits = generator.random((400, 10)) < 0.3
     informed = hits + generator.normal(0, 0.7, hits.shape)
-    names = list_columns(KINDS)
+    names = list_column_names(KINDS)
     columns = generator.normal(size=(400, 10, len(names)))
     columns[:, :, names.index("cosine of pieces")] = informed
     ids = np.tile(np.arange(10, dtype=np.int32), (400, 1))
     candidates = HeldOutCandidates(KINDS, columns.astype(np.float32), ids, hits, hits.sum(axis=1))
     assert choose_evidence(candidates, 1) == [PiecesOfName.name]
     kept = candidates.with_optional([PiecesOfName.name])
-    assert kept.evidence.shape[2] == len(kept.column_names) == len(names) - len(FirstWords.columns)
-    assert np.array_equal(kept.evidence, columns[:, :, : len(kept.column_names)].astype(np.float32))
+    assert (
+        kept.evidence_values.shape[2]
+        == len(kept.column_names)
+        == len(names) - len(FirstWords.column_names)
+    )
+    assert np.array_equal(
+        kept.evidence_values, columns[:, :, : len(kept.column_names)].astype(np.float32)
+    )
 
 
 def test_a_stored_second_stage_has_the_same_pieces(model_with_all_kinds, dataset) -> None:
@@ -142,12 +156,10 @@ def test_counts_of_words_have_the_pieces_of_these(model_with_all_kinds, dataset)
     words = [name for name in predictor.feature_names if name.isalnum()][:3]
     ours = predictor.from_features([{words[0]: 2, words[1]: 1}, {words[2]: 1}])
     theirs = predictor.from_texts([f"{words[0]} {words[1]} {words[0]}", words[2]])
-    ours, theirs = (
-        select_columns(X, dataset.n_features, X.n_columns).to_scipy().toarray()
-        for X in (ours, theirs)
-    )
-    assert ours == pytest.approx(theirs)
-    assert ours.any()
+    our_pieces = select_columns(ours, dataset.n_features, ours.n_columns).to_scipy().toarray()
+    their_pieces = select_columns(theirs, dataset.n_features, ours.n_columns).to_scipy().toarray()
+    assert our_pieces == pytest.approx(their_pieces)
+    assert our_pieces.any()
 
 
 def test_first_words_are_those_of_a_shorter_text(model, dataset, monkeypatch) -> None:
@@ -216,7 +228,7 @@ def test_probabilities_and_reasons_are_those_of_predictions(
             assert (entry.id, entry.probability) == (theirs.id, theirs.probability)
             contributions = [each.contribution for each in (*entry.up, *entry.down)]
             assert entry.score == pytest.approx(entry.bias + entry.others + sum(contributions))
-            columns = dict(zip(kinds.columns, rows[entry.id].tolist(), strict=True))
+            columns = dict(zip(kinds.column_names, rows[entry.id].tolist(), strict=True))
             if columns["score"] != NO_SCORE:
                 assert entry.score == pytest.approx(columns["score"], abs=1e-4)
             reasons = {reason.kind: reason for reason in entry.evidence}

@@ -21,7 +21,7 @@ KINDS = [Score, Frequency, TextLength]
 
 @pytest.fixture(scope="module")
 def crossed() -> CrossFit:
-    """Trees of three checked parts: hits depend on scores and a little on frequencies.
+    """Trees of three checked folds: hits depend on scores and a little on frequencies.
 
     Candidates are in the order of their scores, and every third text lacks the last one.
     """
@@ -61,20 +61,21 @@ class RankerOfRowNumbers:
     def __init__(self, crossed: CrossFit) -> None:
         self.crossed = crossed
         self.exists = crossed.texts.ids != NO_LABEL
-        parts_of_texts = crossed.places % 4
-        self.parts = np.repeat(parts_of_texts[:, None], N_CANDIDATES, axis=1)[self.exists]
+        folds_of_texts = crossed.places % 4
+        self.folds = np.repeat(folds_of_texts[:, None], N_CANDIDATES, axis=1)[self.exists]
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> None:
         """Do nothing: the trees are fitted."""
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Compute log-odds by the trees of the parts."""
+        """Compute log-odds by the trees of the folds."""
         rows = self.crossed.texts.rows
         blocks = [rows[X[:, 0], :5], rows[X[:, 1], 5:6], rows[X[:, 2], 6:7]]
         evidence = np.hstack(blocks)
         log_odds = np.empty(len(evidence))
-        for part, trees in enumerate(self.crossed.trees):
-            log_odds[self.parts == part] = trees.log_odds(evidence[self.parts == part])
+        for fold, trees in enumerate(self.crossed.trees):
+            is_in_fold = self.folds == fold
+            log_odds[is_in_fold] = trees.log_odds(evidence[is_in_fold])
         return log_odds
 
     def score(self, X: np.ndarray, y: np.ndarray) -> float:

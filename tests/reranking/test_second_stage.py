@@ -76,12 +76,13 @@ def test_the_log_says_how_many_likely_labels_are_right(
     hits = find_hits(predicted.ranking.ids, dataset.test.Y)
     p = predicted.ranking.probabilities
     likely = p >= 0.5
-    files = (
+    said = ovaflow(
+        "reliability",
+        predicted.path,
         f"--dataset={dataset.path}",
         f"--reranker={folder}/dataset/reranker.h5",
         f"--output={tmp_path}/r.json",
     )
-    said = ovaflow("reliability", predicted.path, files)
     sure = f"{100 * p[likely].mean():.1f} % of {likely.sum():,} labels that are at least 50 % sure"
     assert (
         f"{sure} were expected to be right, {100 * hits[likely].mean():.1f} % are; calibration"
@@ -125,62 +126,57 @@ def test_metrics_of_answers_that_fit_like_scikit_learn(folder, dataset, predicte
     assert metrics["first_stage"] == compute_ranking_metrics(by_score, dataset.test.Y, inverse)
 
 
-HEADS = {
-    "csv": "instance,rank,id,label,score,probability,expected_precision,expected_recall\n",
-    "csv --joined=|": "instance,labels,scores,probabilities,expected_precision,expected_recall\n",
-    "table": "",
-}
-
-
-@pytest.mark.parametrize("options", HEADS)
-def test_probable_labels_in_every_format(model, dataset, predicted, texts, options) -> None:
-    shown = ovaflow(
-        "predict", model, texts, "--min-probability=0.3", f"--output-format={options}".split()
-    )
-    assert shown.startswith(HEADS[options])
-    first = f"{100 * predicted.scores[0, 0]:.1f} %  {dataset.label_names[predicted.ids[0, 0]]}\n"
-    assert options != "table" or first in shown
+def test_probable_labels_in_every_format(model, dataset, predicted, texts) -> None:
+    probable = ["predict", model, texts, "--min-probability=0.3"]
+    table = ovaflow(probable, "--output-format=csv")
+    columns = "instance,rank,id,label,score,probability,expected_precision,expected_recall\n"
+    assert table.startswith(columns)
+    joined = ovaflow(probable, "--output-format=csv", "--joined=|")
+    columns = "instance,labels,scores,probabilities,expected_precision,expected_recall\n"
+    assert joined.startswith(columns)
+    name = dataset.label_names[predicted.ids[0, 0]]
+    shown = ovaflow(probable, "--output-format=table")
+    assert f"{100 * predicted.scores[0, 0]:.1f} %  {name}\n" in shown
 
 
 def test_labels_for_macro_f1_of_a_file_and_of_the_test_set_are_the_same(
     model, predict, predicted, texts
 ) -> None:
-    options = "--optimise=macro-F1", "--top-k=2"
-    ours = predict(*options).ids.tolist()
+    ours = predict("--optimise=macro-F1", "--top-k=2").ids.tolist()
+    ranking = predicted.ranking
     theirs, _ = choose_labels_for_macro_f1(
-        *(each[:, :N_CANDIDATES] for each in predicted.ranking[:2]), 2
+        ranking.ids[:, :N_CANDIDATES], ranking.probabilities[:, :N_CANDIDATES], 2
     )
-    assert ours == theirs.tolist() != predicted.ids[:, :2].tolist()
-    asked = model, texts, *options
-    assert list_label_values(predict_answers(asked)) == ours
+    assert ours == theirs.tolist()
+    assert ours != predicted.ids[:, :2].tolist()
+    answers = predict_answers(model, texts, "--optimise=macro-F1", "--top-k=2")
+    assert list_label_values(answers) == ours
     for other in ("--fit", "--no-rerank"):
-        ovaflow("predict", asked, other, status=2)
+        ovaflow("predict", model, texts, "--optimise=macro-F1", other, status=2)
 
 
 def test_evaluate_shows_labels_by_probability(folder) -> None:
-    command = "evaluate", folder / "records.csv", f"--model={folder}/dataset/model.h5"
-    shown = ovaflow(command, f"--model={folder}/held/model.h5")
-    assert (shown.count("at least"), shown.count("F1 of labels that fit")) == (
-        len(PROBABILITY_LEVELS) + len(PRECISION_LEVELS),
-        1,
-    )
-    said = "labels.csv: the labels that fit of each record count as predicted"
-    assert said in ovaflow(command, f"--labels={folder}/labels.csv")
+    records = folder / "records.csv"
+    model = f"--model={folder}/dataset/model.h5"
+    shown = ovaflow("evaluate", records, model, f"--model={folder}/held/model.h5")
+    assert shown.count("at least") == len(PROBABILITY_LEVELS) + len(PRECISION_LEVELS)
+    assert shown.count("F1 of labels that fit") == 1
+    said = ovaflow("evaluate", records, model, f"--labels={folder}/labels.csv")
+    assert "labels.csv: the labels that fit of each record count as predicted" in said
 
 
-def without_first_column(fitted) -> Reranker:
-    return replace(
-        fitted, parameters=fitted.parameters | {"columns": fitted.parameters["columns"][1:]}
-    )
+def remove_first_column(fitted) -> Reranker:
+    columns = fitted.parameters["columns"][1:]
+    return replace(fitted, parameters=fitted.parameters | {"columns": columns})
 
 
-def with_a_source_of_another_kind(fitted) -> Reranker:
+def add_source_of_another_kind(fitted) -> Reranker:
     columns = [*fitted.parameters["columns"], "score of trees", "rank of trees"]
     sources = [{"name": "trees", "model": "trees.h5", "checksum": ""}]
     return replace(fitted, parameters=fitted.parameters | {"columns": columns, "sources": sources})
 
 
-def with_an_unknown_kind(fitted) -> Reranker:
+def add_unknown_kind(fitted) -> Reranker:
     parameters = fitted.parameters | {
         "further": ["moon"],
         "columns": [*fitted.parameters["columns"], "phase"],
@@ -188,20 +184,15 @@ def with_an_unknown_kind(fitted) -> Reranker:
     return replace(fitted, parameters=parameters)
 
 
-def without_what_similar_texts_store(fitted) -> Reranker:
+def remove_similar_texts(fitted) -> Reranker:
     kinds = [kind for kind in fitted.evidence.kinds if not isinstance(kind, SimilarTexts)]
     return replace(fitted, evidence=replace(fitted.evidence, kinds=kinds))
 
 
-OTHERS = [
-    without_first_column,
-    with_a_source_of_another_kind,
-    with_an_unknown_kind,
-    without_what_similar_texts_store,
-]
-
-
-@pytest.mark.parametrize("change", OTHERS)
+@pytest.mark.parametrize(
+    "change",
+    [remove_first_column, add_source_of_another_kind, add_unknown_kind, remove_similar_texts],
+)
 def test_one_of_other_evidence_is_refused(model, tmp_path, change) -> None:
     fitted = Reranker.open(model.with_name("reranker.h5"), model=OneVsAll.open(model))
     change(fitted).write(tmp_path / "reranker.h5")
@@ -232,12 +223,13 @@ def test_one_that_is_not_used_leaves_predictions_as_they_are(
     theirs = predict("--no-rerank")
     assert np.array_equal([ours.ids, ours.scores], [theirs.ids, theirs.scores])
     assert ours.ranking is theirs.ranking is None
-    files = (
+    said = ovaflow(
+        "reliability",
+        ours.path,
         f"--dataset={dataset.path}",
         f"--reranker={path}",
         f"--output={tmp_path}/reliability.json",
     )
-    said = ovaflow("reliability", ours.path, files)
     assert f"the second stage is not used: {reason}" in said
 
 
@@ -247,9 +239,10 @@ def test_a_model_that_lost_its_probabilities_is_refused_unless_that_is_wanted(
     some = tmp_path / "some.csv"
     plain = tmp_path / "model.h5"
     link = tmp_path / "models" / "current"
-    some.write_text("".join((folder / "records.csv").read_text().splitlines(keepends=True)[:41]))
+    lines = (folder / "records.csv").read_text().splitlines(keepends=True)
+    some.write_text("".join(lines[:41]))
     shutil.copy(model, plain)
-    options = f"--over={link}", f"--on={some}", "--tolerance=1"
+    options = [f"--over={link}", f"--on={some}", "--tolerance=1"]
     ovaflow("promote", model, options)
     before = link.readlink()
     said = ovaflow("promote", plain, options, status=1)

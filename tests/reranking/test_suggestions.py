@@ -55,7 +55,7 @@ def test_each_candidate_has_a_score_and_a_place(seed, most, k) -> None:
     rng = np.random.default_rng(seed)
     ids, candidates = (rng.integers(-1, 15, (9, size)).astype(np.int32) for size in (most, k))
     scores = rng.normal(size=ids.shape).astype(np.float32)
-    ours = Suggestions(ids, scores, np.ones(len(ids), bool)).columns(candidates)
+    ours = Suggestions(ids, scores, np.ones(len(ids), bool)).look_up(candidates)
     equal = (ids[:, None] == candidates[:, :, None]) & (candidates[:, :, None] >= 0)
     found = equal.any(axis=2)
     places = equal.argmax(axis=2)
@@ -74,8 +74,8 @@ def rerank(model, fitted_to):
     def fit(output, *options, status=0):
         output.mkdir()
         copy = Path(shutil.copy(model, output))
-        files = *fitted_to, f"--output={output}/reranker.h5"
-        return copy, ovaflow("rerank", copy, files, options, status=status)
+        stage = f"--output={output}/reranker.h5"
+        return copy, ovaflow("rerank", copy, fitted_to, stage, options, status=status)
 
     return fit
 

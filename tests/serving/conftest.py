@@ -30,9 +30,9 @@ def _fit_second_stage(dataset, path, output) -> None:
     candidates = evidence.find_candidates(
         evidence.prepare_texts(train.X, model), *model.top_k(train.X, len(HOSTILE))
     )
-    rows = evidence.compute(candidates).reshape(-1, len(evidence.columns))
+    rows = evidence.compute(candidates).reshape(-1, len(evidence.column_names))
     trees = fit_trees(rows, find_hits(candidates.ids, train.Y).ravel())
-    parameters = {"columns": evidence.columns, "check": {"missed": 0.0}}
+    parameters = {"columns": evidence.column_names, "check": {"missed": 0.0}}
     Reranker(trees, evidence=evidence, parameters=parameters).write(output, model=model)
 
 

@@ -153,10 +153,10 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         settings = self.get_params(deep=False) | {"features": self.features_}
         if self.stop_words is not None:
             settings["stop_words"] = str(self.stop_words)
-        with create_artifact(
-            path, TEXT_FEATURES_KIND, self._transform.parameters | {"settings": settings}
-        ) as file:
-            write_names(file, Names([], *self._transform.all_features))
+        parameters = self._transform.parameters | {"settings": settings}
+        feature_names, idf = self._transform.all_features
+        with create_artifact(path, TEXT_FEATURES_KIND, parameters) as file:
+            write_names(file, Names([], feature_names, idf))
 
     @classmethod
     def load(cls, path: StrPath) -> Self:

@@ -104,6 +104,7 @@ def fit_trees(
     rows: np.ndarray,
     hits: np.ndarray,
     threads: int = 1,
+    *,
     n_trees: int = MAX_TREES,
     leaves: int = MAX_LEAVES,
     rate: float = LEARNING_RATE,

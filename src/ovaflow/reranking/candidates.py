@@ -22,7 +22,7 @@ MAX_FURTHER_CANDIDATES = 10
 
 
 @dataclass(frozen=True)
-class Texts:
+class PreparedTexts:
     """Texts, and what evidence looks up in them before their candidates are known."""
 
     features: CSR  # input of the first stage
@@ -39,7 +39,7 @@ class Texts:
 class Candidates:
     """Candidates of each text."""
 
-    texts: Texts
+    texts: PreparedTexts
     ids: np.ndarray  # int32 (n, k); -1 where there is none
     scores: np.ndarray  # float32 (n, k); -inf where a candidate is not among the best by score
     ranks: np.ndarray  # (k,)

@@ -5,15 +5,15 @@ from functools import partial
 import numpy as np
 
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.cross_fitting import N_PARTS, CrossFit, cross_fit, make_tree_fitter
+from ovaflow.reranking.cross_fitting import N_FOLDS, CrossFit, cross_fit, make_tree_fitter
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.sparse.csr import evenly_spaced_numbers
 
 MAX_COMPARED_TEXTS = 3_000
 """Most held-out texts that decide whether an optional kind of evidence is worth its time.
 
-All parts of the texts are checked: the gain of pieces of names on tibkat is 4 to 5 standard errors
-of all parts, but 0.8 to 3 of one part.
+All folds of the texts are checked: the gain of pieces of names on tibkat is 4 to 5 standard errors
+of all folds, but 0.8 to 3 of one fold.
 """
 
 COMPARED_TREES = 30
@@ -43,9 +43,9 @@ def choose_evidence(texts: HeldOutCandidates, threads: int) -> list[str]:
 
 
 def _compute_losses(texts: HeldOutCandidates, threads: int) -> np.ndarray:
-    """Compute the summed log loss of each text's candidates by trees fitted to other parts."""
+    """Compute the summed log loss of each text's candidates by trees fitted to other folds."""
     fit = partial(make_tree_fitter(texts, threads), n_trees=COMPARED_TREES)
-    crossed = cross_fit(texts, fit, n_checked=N_PARTS)
+    crossed = cross_fit(texts, fit, n_checked=N_FOLDS)
     probabilities = crossed.probabilities
     of_truth = np.where(crossed.texts.hits, probabilities, 1 - probabilities)
     return -np.log(of_truth).sum(axis=1)
@@ -65,11 +65,11 @@ def compute_permutation_importance(crossed: CrossFit) -> dict[str, float]:
     random = np.random.default_rng(0)
     for kind in texts.kinds:
         start = end
-        end = start + len(kind.columns)
+        end = start + len(kind.column_names)
         permuted = rows.copy()
         permuted[:, start:end] = rows[random.permutation(len(rows)), start:end]
-        evidence = texts.evidence.copy()
-        evidence[texts.ids != NO_LABEL] = permuted
-        _, ndcg_permuted = crossed._replace(probabilities=crossed.predict(evidence)).ndcg
+        values = texts.evidence_values.copy()
+        values[texts.ids != NO_LABEL] = permuted
+        _, ndcg_permuted = crossed._replace(probabilities=crossed.predict(values)).ndcg
         importance[kind.name] = float(ndcg.mean() - ndcg_permuted.mean())
     return importance

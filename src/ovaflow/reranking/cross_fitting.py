@@ -15,15 +15,13 @@ from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 TreeFitter = Callable[..., BoostedTrees]
 """Fits trees to rows of evidence and hits, and with ``n_trees`` as many."""
 
-N_PARTS = 4
-"""Number of parts of the held-out texts: each fourth text is in a part, which checks trees fitted
-to the others.
-"""
+N_FOLDS = 4
+"""Number of folds of the held-out texts; each checks trees that are fitted to the others."""
 
 ENOUGH_CHECKED_TEXTS = 1000
-"""Parts are checked until they have as many texts; of fewer held-out texts all are checked.
+"""Folds are checked until they have as many texts; of fewer held-out texts all are checked.
 
-The number of trees that a part of 70 texts asks for varies by 30, and if that is too many, labels
+The number of trees that a fold of 70 texts asks for varies by 30, and if that is too many, labels
 of 50 % or more are 3 points too sure.
 """
 
@@ -41,22 +39,22 @@ probabilities come closer; for 3,500 texts it falls by 0.3 points.
 
 
 class CrossFit(NamedTuple):
-    """Checked texts, and the probabilities by trees that were fitted to all but their part."""
+    """Checked texts, and the probabilities by trees that were fitted to all but their fold."""
 
     places: np.ndarray  # (m,); places of the checked texts among all
     texts: HeldOutCandidates  # the checked texts
     probabilities: np.ndarray  # float64 (m, k) of their candidates; 0 where there is none
     n_trees: int  # number of trees with the least log loss
-    trees: list[BoostedTrees]  # for each checked part this number, fitted to all other texts
+    trees: list[BoostedTrees]  # for each checked fold this number, fitted to all other texts
 
-    def predict(self, evidence: np.ndarray) -> np.ndarray:
+    def predict(self, evidence_values: np.ndarray) -> np.ndarray:
         """Predict the probabilities of the candidates by other evidence (m, k, c): (m, k)."""
         probabilities = np.zeros(self.texts.ids.shape)
-        parts = self.places % N_PARTS
-        for part, trees in enumerate(self.trees):
-            is_in_part = parts == part
-            probabilities[is_in_part] = trees.probabilities(
-                evidence[is_in_part], self.texts.ids[is_in_part]
+        folds = self.places % N_FOLDS
+        for fold, trees in enumerate(self.trees):
+            is_in_fold = folds == fold
+            probabilities[is_in_fold] = trees.probabilities(
+                evidence_values[is_in_fold], self.texts.ids[is_in_fold]
             )
         return probabilities
 
@@ -95,7 +93,7 @@ def make_tree_fitter(texts: HeldOutCandidates, threads: int) -> TreeFitter:
 
 
 def cross_fit(texts: HeldOutCandidates, fit: TreeFitter, n_checked: int | None = None) -> CrossFit:
-    """Fit trees to all texts but a part, and predict this part, for several parts.
+    """Fit trees to all texts but a fold, and predict this fold, for several folds.
 
     Parameters
     ----------
@@ -103,21 +101,21 @@ def cross_fit(texts: HeldOutCandidates, fit: TreeFitter, n_checked: int | None =
     fit : callable
         Fits as many trees as there may be.
     n_checked : int, optional
-        Number of parts that are checked, by default :func:`count_checked_parts`.
+        Number of folds that are checked, by default :func:`count_checked_folds`.
     """
-    parts = np.arange(len(texts.ids)) % N_PARTS
+    folds = np.arange(len(texts.ids)) % N_FOLDS
     if n_checked is None:
-        n_checked = count_checked_parts(len(texts.ids))
-    places_of_parts = [np.flatnonzero(parts == part) for part in range(n_checked)]
-    trees_of_parts = []
-    probabilities_of_parts = []
-    for part, places in enumerate(places_of_parts):
-        others = texts.select(parts != part)
+        n_checked = count_checked_folds(len(texts.ids))
+    places_of_folds = [np.flatnonzero(folds == fold) for fold in range(n_checked)]
+    trees_of_folds = []
+    probabilities_of_folds = []
+    for fold, places in enumerate(places_of_folds):
+        others = texts.select(folds != fold)
         trees = fit(others.rows, others.row_hits)
-        trees_of_parts.append(trees)
-        probabilities_of_parts.append(_predict_in_steps(trees, texts.select(places).rows))
-    by_step = np.hstack(probabilities_of_parts)
-    places = np.concatenate(places_of_parts)
+        trees_of_folds.append(trees)
+        probabilities_of_folds.append(_predict_in_steps(trees, texts.select(places).rows))
+    by_step = np.hstack(probabilities_of_folds)
+    places = np.concatenate(places_of_folds)
     checked = texts.select(places)
     losses = [compute_log_loss(checked.row_hits, probabilities) for probabilities in by_step]
     best = int(np.argmin(losses))
@@ -129,13 +127,13 @@ def cross_fit(texts: HeldOutCandidates, fit: TreeFitter, n_checked: int | None =
         texts=checked,
         probabilities=probabilities,
         n_trees=n_trees,
-        trees=[trees.select(0, n_trees) for trees in trees_of_parts],
+        trees=[trees.select(0, n_trees) for trees in trees_of_folds],
     )
 
 
-def count_checked_parts(n: int) -> int:
-    """Count the parts of n texts that are checked."""
-    return int(np.clip(np.ceil(N_PARTS * ENOUGH_CHECKED_TEXTS / max(n, 1)), 1, N_PARTS))
+def count_checked_folds(n: int) -> int:
+    """Count the folds of n texts that are checked."""
+    return int(np.clip(np.ceil(N_FOLDS * ENOUGH_CHECKED_TEXTS / max(n, 1)), 1, N_FOLDS))
 
 
 def _predict_in_steps(trees: BoostedTrees, rows: np.ndarray) -> np.ndarray:

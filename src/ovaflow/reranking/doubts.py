@@ -133,7 +133,7 @@ def find_doubts(
         texts = _LabelledTexts(rows[block], select_rows(split.Y, block), candidates, evidence)
         if trees is None:
             trees = _fit_trees_of_probabilities(texts, threads)
-        probabilities = trees.probabilities(texts.columns, candidates.ids)
+        probabilities = trees.probabilities(texts.evidence_values, candidates.ids)
         missing.append(texts.find_missing(probabilities))
         given.append(texts.find_given(probabilities))
         pairs.append(texts.draw_pairs(split.Y.indices, drawing))
@@ -159,20 +159,20 @@ def _take_evidence(
 def _fit_trees_of_probabilities(texts: "_LabelledTexts", threads: int) -> BoostedTrees:
     """Fit trees that tell true candidates from others."""
     exists = texts.candidates.ids != NO_LABEL
-    return fit_trees(texts.columns[exists], texts.hits[exists], threads)
+    return fit_trees(texts.evidence_values[exists], texts.hits[exists], threads)
 
 
 class _Pairs(NamedTuple):
     """Pairs of a text and a label that it has, or one drawn by frequency in its place."""
 
-    columns: np.ndarray  # float32 (m, c); evidence that they belong together
+    evidence_values: np.ndarray  # float32 (m, c); evidence that they belong together
     given: np.ndarray  # bool (m,)
     rows: np.ndarray  # training instances (m,)
 
 
 def _join_pairs(parts: Sequence[_Pairs]) -> _Pairs:
     return _Pairs(
-        np.concatenate([part.columns for part in parts]),
+        np.concatenate([part.evidence_values for part in parts]),
         np.concatenate([part.given for part in parts]),
         np.concatenate([part.rows for part in parts]),
     )
@@ -188,7 +188,7 @@ class _LabelledTexts:
     evidence: CandidateEvidence
 
     @cached_property
-    def columns(self) -> np.ndarray:
+    def evidence_values(self) -> np.ndarray:
         """Evidence about the candidates: float32 (n, k, c)."""
         return self.evidence.compute(self.candidates)
 
@@ -252,8 +252,8 @@ class _LabelledTexts:
         given = np.arange(len(texts)) < len(self.owners)
         evidence = self._compute_evidence(texts, labels)
         support = self._compute_support(texts, labels, left_out)
-        columns = np.column_stack([evidence, support]).astype(np.float32)
-        return _Pairs(columns, given, self.rows[texts])
+        values = np.column_stack([evidence, support]).astype(np.float32)
+        return _Pairs(values, given, self.rows[texts])
 
     def _compute_evidence(self, texts: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Compute the evidence about a label of each of ``texts`` (m,): float32 (m, c)."""
@@ -262,9 +262,9 @@ class _LabelledTexts:
         ids, scores = append_candidates(candidates.ids, candidates.scores, lists)
         # the order in which labels were appended means nothing
         ranks = np.minimum(np.arange(ids.shape[1]), N_CANDIDATES)
-        columns = self.evidence.compute(Candidates(candidates.texts, ids, scores, ranks))
+        values = self.evidence.compute(Candidates(candidates.texts, ids, scores, ranks))
         places = (ids[texts] == labels[:, None]).argmax(axis=1)
-        return columns[texts, places]
+        return values[texts, places]
 
     def _compute_support(
         self, texts: np.ndarray, labels: np.ndarray, left_out: np.ndarray
@@ -298,7 +298,7 @@ def _estimate_lifts(pairs: _Pairs, threads: int) -> np.ndarray:
     is_odd = pairs.rows % 2 == 1
     lifts = np.ones(len(pairs.rows))
     for half in (is_odd, ~is_odd):
-        trees = fit_trees(pairs.columns[half], pairs.given[half], threads)
+        trees = fit_trees(pairs.evidence_values[half], pairs.given[half], threads)
         share = pairs.given[half].mean()
-        lifts[~half] = np.exp(trees.log_odds(pairs.columns[~half])) * (1 - share) / share
+        lifts[~half] = np.exp(trees.log_odds(pairs.evidence_values[~half])) * (1 - share) / share
     return lifts[pairs.given]

@@ -1,7 +1,7 @@
 """Fitting of the second stage to held-out texts, whose candidates come from a model that has not
 seen them.
 
-Parts of these texts first check the trees that are fitted to the others.
+Folds of these texts first check the trees that are fitted to the others.
 """
 
 from collections.abc import Mapping

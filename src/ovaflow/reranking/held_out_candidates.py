@@ -8,7 +8,7 @@ import numpy as np
 
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.evidence.kind import Evidence
-from ovaflow.reranking.evidence.kinds import list_columns, select_kinds
+from ovaflow.reranking.evidence.kinds import list_column_names, select_kinds
 from ovaflow.reranking.evidence.suggested import SuggestedBySource
 
 
@@ -17,7 +17,7 @@ class HeldOutCandidates:
     """Candidates of n held-out texts, and the evidence about them."""
 
     kinds: Sequence[Evidence | type[Evidence]]  # kinds of evidence, in the order of their columns
-    evidence: np.ndarray  # float32 (n, k, c)
+    evidence_values: np.ndarray  # float32 (n, k, c)
     ids: np.ndarray  # int32 (n, k); -1 where there is no candidate
     hits: np.ndarray  # bool (n, k); candidates that are true
     positives: np.ndarray  # (n,); number of true labels of each text
@@ -27,7 +27,7 @@ class HeldOutCandidates:
         """Select some of the texts."""
         return replace(
             self,
-            evidence=self.evidence[texts],
+            evidence_values=self.evidence_values[texts],
             ids=self.ids[texts],
             hits=self.hits[texts],
             positives=self.positives[texts],
@@ -43,7 +43,7 @@ class HeldOutCandidates:
         kinds = [kind for kind in self.kinds if not isinstance(kind, SuggestedBySource)]
         with_all_kinds = replace(
             self,
-            evidence=self.evidence[:, :k],
+            evidence_values=self.evidence_values[:, :k],
             ids=self.ids[:, :k],
             hits=self.hits[:, :k],
             n_suggested=0,
@@ -51,19 +51,19 @@ class HeldOutCandidates:
         return with_all_kinds._with_kinds(kinds)
 
     def _with_kinds(self, kinds: Sequence[Evidence | type[Evidence]]) -> Self:
-        kept = set(list_columns(kinds))
+        kept = set(list_column_names(kinds))
         is_kept = [name in kept for name in self.column_names]
-        return replace(self, kinds=kinds, evidence=self.evidence[:, :, is_kept])
+        return replace(self, kinds=kinds, evidence_values=self.evidence_values[:, :, is_kept])
 
     @property
     def column_names(self) -> list[str]:
         """Names of the columns of evidence."""
-        return list_columns(self.kinds)
+        return list_column_names(self.kinds)
 
     @property
     def rows(self) -> np.ndarray:
         """Evidence about the candidates that exist: float32 (m, c)."""
-        return self.evidence[self.ids != NO_LABEL]
+        return self.evidence_values[self.ids != NO_LABEL]
 
     @property
     def row_hits(self) -> np.ndarray:

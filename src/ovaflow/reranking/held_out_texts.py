@@ -126,7 +126,7 @@ class HeldOutTexts:
                 n_suggested += kind.suggest_candidates(texts).shape[1]
         return HeldOutCandidates(
             kinds=evidence.kinds,
-            evidence=evidence.compute(candidates),
+            evidence_values=evidence.compute(candidates),
             ids=candidates.ids,
             hits=find_hits(candidates.ids, self.split.Y),
             positives=np.diff(self.split.Y.indptr),

@@ -10,7 +10,7 @@ from ovaflow.dataset.dataset import Split
 from ovaflow.features.tokens import Tokens
 from ovaflow.model.model_file import LinearScores, Model, ModelFile
 from ovaflow.model.top_k import NO_LABEL, keep_first_allowed
-from ovaflow.reranking.candidates import Candidates, Texts
+from ovaflow.reranking.candidates import Candidates, PreparedTexts
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, find_covered_texts
@@ -178,7 +178,7 @@ class RerankedModel(Model):
 
     def _look_up(
         self, X: CSR, threads: int, suggestions: Mapping[str, Suggestions] | None
-    ) -> Texts:
+    ) -> PreparedTexts:
         """Look up what does not depend on candidates; a source that is not given is empty."""
         given = suggestions or {}
         of_sources = {}

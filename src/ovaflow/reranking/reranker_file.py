@@ -13,7 +13,7 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.model.model_file import Model
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank_candidates
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
-from ovaflow.reranking.evidence.kinds import KINDS, list_columns, select_kinds
+from ovaflow.reranking.evidence.kinds import KINDS, list_column_names, select_kinds
 from ovaflow.reranking.suggestions import SuggestionSource
 from ovaflow.storage.artifact import NOT_STORED, Artifact, read_header, store_fields
 from ovaflow.storage.hdf5 import open_artifact
@@ -60,7 +60,10 @@ class Reranker(
     def _load_evidence(self, file: h5py.File, model: Model) -> CandidateEvidence:
         kinds = select_kinds(KINDS, self.optional_kinds)
         sources = CandidateEvidence([], model.n_word_features).with_sources(self.sources)
-        has_columns = self.parameters["columns"] == [*list_columns(kinds), *sources.columns]
+        has_columns = self.parameters["columns"] == [
+            *list_column_names(kinds),
+            *sources.column_names,
+        ]
         if not (has_columns and all(kind.is_stored_in(file) for kind in kinds)):
             message = "ranks by evidence that this version of ovaflow does not know"
             raise InputError(message, path=self.path, remedy="run rerank again")

@@ -55,7 +55,7 @@ class Suggestions(NamedTuple):
         """Select the suggestions for some of the texts."""
         return Suggestions(self.ids[texts], self.scores[texts], self.known[texts])
 
-    def columns(self, candidates: np.ndarray) -> np.ndarray:
+    def look_up(self, candidates: np.ndarray) -> np.ndarray:
         """Look up the score and rank of each candidate (n, k): float32 (n, k, 2)."""
         columns = np.empty((*candidates.shape, 2), np.float32)
         columns[:] = NO_SCORE, N_CANDIDATES

@@ -2,22 +2,25 @@
 
 To add a kind of evidence:
 
-1. Write a subclass of :class:`~ovaflow.reranking.evidence.kind.Evidence` in a module of its own:
-   its name, the names of its columns, ``fit``, which takes from training texts what is stored as
-   fields of the class, and ``compute``. Optional steps are ``look_up``, ``suggest_candidates``,
-   ``make_features``, and ``reasons`` with a ``wording``, which explain it to people.
-   ``tests/contracts/name_letters.py`` is an example. Assign class attributes such as ``optional``
-   without a type: those with one are stored as fields. A kind is optional if it takes time, or
-   features of texts that no other kind reads.
+1. Write a subclass of :class:`~ovaflow.reranking.evidence.kind.Evidence` in a module of its own.
+   ``tests/contracts/name_letters.py`` is an example of two columns. The class has a ``name``,
+   ``column_names``, ``fit``, which takes from training texts what is stored as fields of the class,
+   and ``compute``, which gives an array for each column. No other kind may have a column or a field
+   of the same name. Further methods, if it needs them, are ``look_up``, ``suggest_candidates``,
+   ``make_features``, and ``reasons`` with a ``wording``, which explain it to people. Assign class
+   attributes such as ``optional`` without a type: those with one are stored as fields. Make a kind
+   optional if it takes time, or features of texts that no other kind reads: it is then used only
+   where it improves probabilities.
 2. Add the class to the end of ``KINDS`` in :mod:`ovaflow.reranking.evidence.kinds`: the order of
    the list is that of the columns.
 3. Describe it in the tables of ``docs/second-stage.md`` and, if it has a wording, of
    ``docs/prediction.md``, which ``tests/contracts/test_evidence_kinds.py`` checks, and its fields
    in ``docs/file-formats.md``.
 4. Raise the revision of ``rerank`` in :mod:`ovaflow.steps`, and unless the kind is optional that of
-   ``doubts``, and record the results, see CONTRIBUTING.md.
-5. Add the columns to the tests that list them, ``tests/reranking/test_evidence.py`` and
-   ``test_further_evidence.py``.
+   ``doubts``. Record the results of both, and of the steps after ``rerank``, whose revisions stay:
+   see CONTRIBUTING.md.
+5. Add the columns to the tests that list them, ``tests/reranking/test_evidence.py`` or, of an
+   optional kind, ``test_further_evidence.py``.
 
 Second stages that were fitted with other columns are refused from then on, with the advice to fit
 them again.

@@ -9,9 +9,9 @@ import numpy as np
 from ovaflow.features.normalize import copy_unit_rows
 from ovaflow.features.tokens import Tokens
 from ovaflow.model.model_file import Model
-from ovaflow.reranking.candidates import Candidates, Texts, append_candidates
+from ovaflow.reranking.candidates import Candidates, PreparedTexts, append_candidates
 from ovaflow.reranking.evidence.kind import Evidence, EvidenceTraining
-from ovaflow.reranking.evidence.kinds import KINDS, list_columns, select_kinds
+from ovaflow.reranking.evidence.kinds import KINDS, list_column_names, select_kinds
 from ovaflow.reranking.evidence.suggested import SuggestedBySource
 from ovaflow.reranking.suggestions import Suggestions, SuggestionSource
 from ovaflow.sparse.csr import CSR, select_columns, stack_columns
@@ -52,9 +52,9 @@ class CandidateEvidence:
         return next(each for each in self.kinds if isinstance(each, kind))
 
     @property
-    def columns(self) -> list[str]:
+    def column_names(self) -> list[str]:
         """Names of all columns."""
-        return list_columns(self.kinds)
+        return list_column_names(self.kinds)
 
     @property
     def n_features(self) -> int:
@@ -92,7 +92,7 @@ class CandidateEvidence:
         first_stage: Model | None,
         threads: int = 1,
         suggestions: Mapping[str, Suggestions] | None = None,
-    ) -> Texts:
+    ) -> PreparedTexts:
         """Look up in texts what does not depend on their candidates.
 
         Parameters
@@ -107,12 +107,16 @@ class CandidateEvidence:
         """
         features, own_features = self.split_features(X)
         words = copy_unit_rows(features, self.n_word_features)
-        texts = Texts(features, words, own_features, first_stage, threads, suggestions or {})
+        texts = PreparedTexts(
+            features, words, own_features, first_stage, threads, suggestions or {}
+        )
         for kind in self.kinds:
             texts.lookups[kind.name] = kind.look_up(texts)
         return texts
 
-    def find_candidates(self, texts: Texts, ids: np.ndarray, scores: np.ndarray) -> Candidates:
+    def find_candidates(
+        self, texts: PreparedTexts, ids: np.ndarray, scores: np.ndarray
+    ) -> Candidates:
         """Add the candidates that evidence suggests to the best by score (n, k)."""
         lists = []
         for kind in self.kinds:
@@ -123,8 +127,8 @@ class CandidateEvidence:
         return Candidates(texts, ids, scores, np.arange(ids.shape[1]))
 
     def compute(self, candidates: Candidates) -> np.ndarray:
-        """Compute the evidence about candidates (n, k): float32 (n, k, c), see :attr:`columns`."""
-        evidence = np.empty((*candidates.ids.shape, len(self.columns)), np.float32)
+        """Compute the evidence about candidates (n, k): float32 (n, k, c), c columns."""
+        evidence = np.empty((*candidates.ids.shape, len(self.column_names)), np.float32)
         number = 0
         for kind in self.kinds:
             for column in kind.compute(candidates):

@@ -29,7 +29,7 @@ class FirstWords(Evidence):
     """The score of a candidate for the first words of a text alone, and its rank by this score."""
 
     name = "first words"
-    columns = ("score of the first words", "rank by the first words")
+    column_names = ("score of the first words", "rank by the first words")
     optional = True
     wording = Wording(
         position=5,

@@ -21,7 +21,7 @@ class Frequency(Evidence):
     """Number of training texts that have a label, as log(1 + count)."""
 
     name = "frequency"
-    columns = ("frequency",)
+    column_names = ("frequency",)
     wording = Wording(
         position=4,
         translations={

@@ -10,7 +10,7 @@ import numpy as np
 from ovaflow.dataset.dataset import Dataset
 from ovaflow.features.tokens import Tokens
 from ovaflow.model.model_file import Model
-from ovaflow.reranking.candidates import Candidates, Texts
+from ovaflow.reranking.candidates import Candidates, PreparedTexts
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.artifact import load_fields, stored_names
 
@@ -18,8 +18,8 @@ from ovaflow.storage.artifact import load_fields, stored_names
 class EvidenceTraining(NamedTuple):
     """Training texts that evidence is taken from."""
 
-    dataset: Dataset
-    full_dataset: Dataset  # the dataset with the texts that were held out of it
+    dataset: Dataset  # its training part has the texts, then names of labels
+    full_dataset: Dataset  # the same with the texts that were held out of it
     likelihood: tuple[float, float]  # slope and intercept of the log-odds of a label over its score
     first_stage: Model | None = None  # the model of the dataset; None where it is not available
 
@@ -46,12 +46,14 @@ class Wording(NamedTuple):
 class Evidence(ABC):
     """A kind of evidence about a text and a candidate: columns of numbers, and reasons in words.
 
-    A kind is a frozen dataclass. Its fields are stored in reranker.h5, next to those of all other
-    kinds, except those with the metadata :data:`~ovaflow.storage.artifact.NOT_STORED`.
+    A kind is a frozen dataclass. Its fields are stored in reranker.h5 by their names, next to those
+    of all other kinds, except those with the metadata
+    :data:`~ovaflow.storage.artifact.NOT_STORED`. So no other kind may have a field of the same
+    name.
     """
 
     name: str
-    columns: tuple[str, ...]
+    column_names: tuple[str, ...]
     """Names of the columns; they are stored in reranker.h5."""
 
     optional: bool = False
@@ -94,17 +96,17 @@ class Evidence(ABC):
         """Make the features of texts that only this kind reads; return None where it reads none."""
         return None
 
-    def look_up(self, texts: Texts) -> Any:
-        """Find what does not depend on the candidates; :attr:`Texts.lookups` keeps it."""
+    def look_up(self, texts: PreparedTexts) -> Any:
+        """Find what does not depend on the candidates; :attr:`PreparedTexts.lookups` keeps it."""
         return None
 
-    def suggest_candidates(self, texts: Texts) -> np.ndarray | None:
+    def suggest_candidates(self, texts: PreparedTexts) -> np.ndarray | None:
         """Suggest further candidates: int32 (n, m), -1 where a text has fewer."""
         return None
 
     @abstractmethod
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
-        """Compute its columns, in their order.
+        """Compute the columns of :attr:`column_names`, finite numbers, in their order.
 
         Each is (n, k), or (n, 1) where all candidates of a text have the same value, or (1, k)
         where all texts have. Where a text has fewer candidates, ``ids`` has -1: the value there

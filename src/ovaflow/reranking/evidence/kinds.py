@@ -29,11 +29,11 @@ KINDS: list[type[Evidence]] = [
 AnyKind = TypeVar("AnyKind", bound=Evidence | type[Evidence])
 
 
-def list_columns(kinds: Iterable[Evidence | type[Evidence]]) -> list[str]:
+def list_column_names(kinds: Iterable[Evidence | type[Evidence]]) -> list[str]:
     """List the names of the columns of all kinds."""
     names: list[str] = []
     for kind in kinds:
-        names += kind.columns
+        names += kind.column_names
     return names
 
 

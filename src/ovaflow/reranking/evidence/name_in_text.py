@@ -23,7 +23,7 @@ class NameInText(Evidence):
     """Features and phrases that the names of a candidate have in common with a text."""
 
     name = "name in the text"
-    columns = (
+    column_names = (
         "cosine of the name",
         "share of the name",
         "whole name",

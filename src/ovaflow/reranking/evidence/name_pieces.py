@@ -58,7 +58,7 @@ class PiecesOfName(Evidence):
     """
 
     name = "pieces of the name"
-    columns = (
+    column_names = (
         "cosine of pieces",
         "share of pieces",
         "all pieces",

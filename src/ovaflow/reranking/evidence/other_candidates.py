@@ -35,7 +35,7 @@ class OtherCandidates(Evidence):
     """Support of a candidate by the other likely candidates of a text."""
 
     name = "other candidates"
-    columns = ("company",)
+    column_names = ("company",)
     wording = Wording(
         position=3,
         translations={"de": "passt zu {names}", "fr": "va avec {names}"},

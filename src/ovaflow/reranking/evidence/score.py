@@ -18,7 +18,7 @@ class Score(Evidence):
     """The score of a candidate, and how far it is below others."""
 
     name = "score"
-    columns = ("score", "below the first", "below the fifth", "rank", "mean of the first five")
+    column_names = ("score", "below the first", "below the fifth", "rank", "mean of the first five")
     directions: ClassVar[dict[str, int]] = {
         "score": 1,
         "below the first": -1,

@@ -9,7 +9,7 @@ import numpy as np
 from ovaflow.features.normalize import copy_unit_rows
 from ovaflow.model.index import LARGEST_DENSE, LARGEST_LISTED, IndexPanel, build_index
 from ovaflow.model.top_k import insert_label, make_empty_ranking, search_rounded
-from ovaflow.reranking.candidates import MAX_FURTHER_CANDIDATES, Candidates, Texts
+from ovaflow.reranking.candidates import MAX_FURTHER_CANDIDATES, Candidates, PreparedTexts
 from ovaflow.reranking.evidence.kind import Evidence, EvidenceTraining, ExplainedText, Wording
 from ovaflow.sparse.csr import CSR, select_rows
 from ovaflow.sparse.jit import strict_kernel
@@ -35,7 +35,7 @@ class SimilarTexts(Evidence):
     """Votes of the nearest training texts, which are searched like the labels of a model."""
 
     name = "similar texts"
-    columns = ("votes", "votes of all")
+    column_names = ("votes", "votes of all")
     directions: ClassVar[dict[str, int]] = {"votes of all": 0}
     wording = Wording(
         position=2,
@@ -71,10 +71,10 @@ class SimilarTexts(Evidence):
         panels = build_index(X, np.ones(X.n_rows, bool), cut=0.0)
         return cls(labels, [_round_to_bytes(panel) for panel in panels])
 
-    def look_up(self, texts: Texts) -> Nearest:
+    def look_up(self, texts: PreparedTexts) -> Nearest:
         return self.nearest(texts.words, texts.threads)
 
-    def suggest_candidates(self, texts: Texts) -> np.ndarray:
+    def suggest_candidates(self, texts: PreparedTexts) -> np.ndarray:
         return self.find_most_voted(texts.lookups[self.name], MAX_FURTHER_CANDIDATES)
 
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from ovaflow.reranking.candidates import MAX_FURTHER_CANDIDATES, Candidates, Texts
+from ovaflow.reranking.candidates import MAX_FURTHER_CANDIDATES, Candidates, PreparedTexts
 from ovaflow.reranking.evidence.kind import Evidence, EvidenceTraining
 from ovaflow.reranking.suggestions import SuggestionSource
 from ovaflow.storage.artifact import NOT_STORED
@@ -18,22 +18,22 @@ class SuggestedBySource(Evidence):
 
     source: str = field(metadata=NOT_STORED)
     name: str = field(metadata=NOT_STORED)
-    columns: tuple[str, ...] = field(metadata=NOT_STORED)
+    column_names: tuple[str, ...] = field(metadata=NOT_STORED)
 
     @classmethod
     def from_source(cls, source: SuggestionSource) -> Self:
         """Make the evidence of a source."""
-        columns = (f"score of {source.name}", f"rank of {source.name}")
-        return cls(source.name, source.group, columns)
+        column_names = (f"score of {source.name}", f"rank of {source.name}")
+        return cls(source.name, source.group, column_names)
 
     def refit(self, training: EvidenceTraining) -> Self:
         """Return the same evidence, which depends on no training texts."""
         return self
 
-    def suggest_candidates(self, texts: Texts) -> np.ndarray:
+    def suggest_candidates(self, texts: PreparedTexts) -> np.ndarray:
         return texts.suggestions[self.source].ids[:, :MAX_FURTHER_CANDIDATES]
 
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
         suggestions = candidates.texts.suggestions[self.source]
-        columns = suggestions.columns(candidates.ids)
-        return [columns[:, :, 0], columns[:, :, 1]]
+        values = suggestions.look_up(candidates.ids)
+        return [values[:, :, 0], values[:, :, 1]]

@@ -15,7 +15,7 @@ class TextLength(Evidence):
     """Number of features of a text that the model knows."""
 
     name = "length of the text"
-    columns = ("known features",)
+    column_names = ("known features",)
     directions: ClassVar[dict[str, int]] = {"known features": 0}
 
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
