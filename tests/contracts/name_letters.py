@@ -33,6 +33,6 @@ class LettersOfName(Evidence):
         letters = self.letters_of_names[candidates.ids].astype(np.float32)
         return [letters, letters - letters.mean(axis=1, keepdims=True)]
 
-    def reasons(self, text) -> list[dict]:
+    def give_reasons(self, text) -> list[dict]:
         letters = self.letters_of_names[text.candidates.ids[0]].tolist()
         return [{"text": f"its name has {count} letters", "letters": count} for count in letters]

@@ -177,9 +177,9 @@ def test_supports_of_other_candidates_add_up() -> None:
     company = OtherCandidates(count_cooccurrence(labels), np.array([1.0, 0.0]))
     candidates = rng.permutation(30).astype(np.int32)
     likelihoods = rng.random(30).astype(np.float32)
-    theirs = company.support(candidates[None], likelihoods[None])[0]
+    theirs = company.compute_support(candidates[None], likelihoods[None])[0]
     np.testing.assert_allclose(
-        company.compute_supports(candidates, likelihoods).sum(axis=0), theirs, rtol=1e-5
+        company.compute_summands(candidates, likelihoods).sum(axis=0), theirs, rtol=1e-5
     )
 
 

@@ -32,7 +32,7 @@ def test_allowed_labels_are_ranked_as_all_are_and_few_by_their_own_scores(datase
     columns = evidence.compute(candidates)[:, :n_labels].copy()
     rank = evidence.column_names.index("rank")
     columns[:, :, rank] = np.minimum(columns[:, :, rank], N_CANDIDATES - 1)
-    theirs = pair_labels(best, model.reranker.trees.probabilities(columns, best))
+    theirs = pair_labels(best, model.reranker.trees.compute_probabilities(columns, best))
     voted = evidence.get(SimilarTexts).suggest_candidates(candidates.texts)
     compared = 0
     for row, ours in enumerate(pair_labels(ids, probabilities)):

@@ -63,7 +63,7 @@ def test_trees_are_walked_as_scikit_learn_walks_them(n, columns, seed, coarse) -
         rows = np.round(rows)
     hits = rows[:, 0] + rng.normal(size=n) > np.median(rows[:, -1])
     others = np.concatenate([rows, rng.normal(0, 100, (1500, columns))]).astype(np.float32)
-    ours = fit_trees(rows, hits).log_odds(others)
+    ours = fit_trees(rows, hits).compute_log_odds(others)
     theirs = make_classifier().fit(rows, hits).decision_function(others)
     assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-9)
 
@@ -72,8 +72,8 @@ def test_columns_that_are_alike_everywhere_change_nothing() -> None:
     rows = np.random.default_rng(0).normal(size=(500, 4)).astype(np.float32)
     wider = np.insert(rows, [0, 2, 2, 4, 4], 3, axis=1)
     hits = rows[:, 0] > rows[:, 3]
-    ours = fit_trees(wider, hits).log_odds(wider)
-    theirs = fit_trees(rows, hits).log_odds(rows)
+    ours = fit_trees(wider, hits).compute_log_odds(wider)
+    theirs = fit_trees(rows, hits).compute_log_odds(rows)
     assert np.array_equal(ours, theirs)
 
 
@@ -131,7 +131,7 @@ def test_trees_by_score_keep_its_order(held, held_predictions) -> None:
             directions[PLAIN_COLUMNS.index(name)] = direction
     trees = fit_trees(columns[known], hits[known], directions=directions)
     assert set(trees.columns[np.isfinite(trees.thresholds)]) <= set(directions)
-    probabilities = trees.probabilities(columns, candidates.ids)
+    probabilities = trees.compute_probabilities(columns, candidates.ids)
     for ours, present in zip(probabilities, known, strict=True):
         assert (np.diff(ours[present]) <= 0).all()
 
@@ -170,7 +170,7 @@ def test_nearest_texts_are_those_by_cosine_but_for_rounding(problem, negative, p
             "ovaflow.model.index.panel_ranges", partial(panel_ranges, size=-(-X.shape[0] // panels))
         )
         neighbours = SimilarTexts.index(rows, from_scipy(Y))
-    ids, ours = neighbours.nearest(texts)
+    ids, ours = neighbours.find_nearest(texts)
     assert ids.shape[1] == k
     exact = np.take_along_axis(theirs, ids.astype(int), axis=1)
     assert (abs(ours - exact) <= rounding).all()
@@ -182,12 +182,12 @@ def test_nearest_texts_are_those_by_cosine_but_for_rounding(problem, negative, p
 def test_nearest_texts_do_not_depend_on_threads_and_batches(evidence, dataset) -> None:
     texts = copy_unit_rows(dataset.test.X, dataset.n_word_features)
     similar = evidence.get(SimilarTexts)
-    theirs = similar.nearest(texts, threads=1)
-    threaded = similar.nearest(texts, threads=3)
+    theirs = similar.find_nearest(texts, threads=1)
+    threaded = similar.find_nearest(texts, threads=3)
     assert np.array_equal(threaded.texts, theirs.texts)
     assert np.array_equal(threaded.cosines, theirs.cosines)
     for i in range(texts.n_rows):
-        ours = similar.nearest(texts.part(i, i + 1))
+        ours = similar.find_nearest(texts.part(i, i + 1))
         assert np.array_equal(ours.texts[0], theirs.texts[i])
         assert np.array_equal(ours.cosines[0], theirs.cosines[i])
 
@@ -197,8 +197,8 @@ def test_votes_are_those_of_the_nearest_texts(problem) -> None:
     X, others, Y, candidates = problem
     texts = copy_unit_rows(from_scipy(others))
     neighbours = SimilarTexts.index(copy_unit_rows(from_scipy(X)), from_scipy(Y))
-    similar = neighbours.nearest(texts)
-    ours, sums = neighbours.votes(similar, candidates)
+    similar = neighbours.find_nearest(texts)
+    ours, sums = neighbours.count_votes(similar, candidates)
     most = neighbours.find_most_voted(similar, 3)
     for i, (rows, cosines) in enumerate(zip(similar.texts, similar.cosines, strict=True)):
         votes = cosines @ Y[rows]
@@ -243,7 +243,7 @@ def test_names_are_compared_as_sets_of_features_are(problem) -> None:
     indptr = np.minimum(2 * np.arange(13), 22)
     phrases = names.indices[names.indptr[:-1]].astype(np.int32)
     letters = np.arange(24, dtype=np.float32)
-    ours = LabelNames(from_scipy(names), indptr, phrases, letters).overlap(rows, candidates)
+    ours = LabelNames(from_scipy(names), indptr, phrases, letters).compare(rows, candidates)
     for i, c in np.argwhere(candidates >= 0):
         label = candidates[i, c]
         numbers = np.arange(indptr[label], indptr[label + 1])
@@ -268,7 +268,7 @@ def test_cooccurrence_is_counted(problem) -> None:
     _, _, Y, candidates = problem
     likelihoods = np.random.default_rng(0).random(candidates.shape).astype(np.float32)
     evidence = OtherCandidates(count_cooccurrence(from_scipy(Y)), np.array([1.0, 0.0]))
-    ours = evidence.support(candidates, likelihoods)
+    ours = evidence.compute_support(candidates, likelihoods)
     # the last stands for no candidate
     together = np.pad(estimate_cooccurrence(Y), (0, 1))
     for i, row in enumerate(candidates):
@@ -322,12 +322,12 @@ def test_rows_of_evidence_in_their_order(dataset, evidence) -> None:
     ids = np.array([rng.permutation(60)[:7] for _ in range(X.n_rows)], np.int32)
     scores = -np.sort(rng.normal(size=ids.shape).astype(np.float32))
     texts = copy_unit_rows(X, X.n_columns - 1)
-    nearest = evidence.get(SimilarTexts).nearest(texts)
+    nearest = evidence.get(SimilarTexts).find_nearest(texts)
     columns = evidence.compute(
         Candidates(evidence.prepare_texts(X, None), ids, scores, np.arange(7))
     )
-    votes, sums = evidence.get(SimilarTexts).votes(nearest, ids)
-    names = evidence.get(NameInText).names.overlap(texts, ids)
+    votes, sums = evidence.get(SimilarTexts).count_votes(nearest, ids)
+    names = evidence.get(NameInText).names.compare(texts, ids)
     theirs = {
         "score": scores,
         "below the first": scores[:, [0]] - scores,
@@ -340,7 +340,7 @@ def test_rows_of_evidence_in_their_order(dataset, evidence) -> None:
         "whole name": names.share > 0.999,
         "place of the phrase": names.phrase,
         "letters of the phrase": names.letters,
-        "company": evidence.get(OtherCandidates).support(
+        "company": evidence.get(OtherCandidates).compute_support(
             ids, expit(2 * scores - 1).astype(np.float32)
         ),
         "known features": (X.to_scipy().toarray()[:, :-1] != 0).sum(axis=1)[:, None],

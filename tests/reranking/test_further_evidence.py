@@ -84,7 +84,7 @@ def test_pieces_of_names_are_those_of_scikit_learn(words) -> None:
     texts = pieces.make_features(words.test.tokens)
     candidates = np.arange(words.n_labels, dtype=np.int32)[None]
     theirs = weigh(["the castles of steamtrains"])
-    ours = pieces.names.overlap(texts, candidates)
+    ours = pieces.names.compare(texts, candidates)
     assert ours.cosine[0] == pytest.approx((theirs @ names.T)[0], abs=1e-6)
     assert ours.share[0] == pytest.approx(((theirs > 0) @ (names**2).T)[0], abs=1e-6)
     label = words.label_names.index("steam trains")

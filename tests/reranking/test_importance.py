@@ -75,7 +75,7 @@ class RankerOfRowNumbers:
         log_odds = np.empty(len(evidence))
         for fold, trees in enumerate(self.crossed.trees):
             is_in_fold = self.folds == fold
-            log_odds[is_in_fold] = trees.log_odds(evidence[is_in_fold])
+            log_odds[is_in_fold] = trees.compute_log_odds(evidence[is_in_fold])
         return log_odds
 
     def score(self, X: np.ndarray, y: np.ndarray) -> float:

@@ -77,7 +77,7 @@ def doubts_command(
         trained = open_any_model(model)
         require_same_dataset(opened, parts, trained)
         doubts, n = find_held_out_doubts(opened, parts, trained, threads)
-    rows = tabulate_doubts(opened, doubts.worst_first())
+    rows = tabulate_doubts(opened, doubts.sort_worst_first())
     if output:
         _make_listing("Doubts", rows).write(output)
     for kind, title in _TITLES.items():

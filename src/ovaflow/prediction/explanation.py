@@ -69,7 +69,7 @@ def compute_contributions(
     model = predictor.model
     linear = _require_weights(model, label)
     if has_second_stage(model):
-        x = model.features_of_first_stage(x)
+        x = model.select_first_stage_features(x)
     values = x.data.astype(np.float64) * linear.label_weights(label, x.indices)
     is_bias = x.indices == linear.bias_feature
     bias = math.fsum(values[is_bias]) + linear.intercept(label)

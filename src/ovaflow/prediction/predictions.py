@@ -174,7 +174,7 @@ def _predict(
     if not has_second_stage(model):
         ids, scores = model.top_k(X, k, settings.threads, quiet=False)
         return PredictedLabels(ids, scores)
-    ranking = model.ranking(X, k, settings.threads, quiet=False, suggestions=suggestions)
+    ranking = model.rank(X, k, settings.threads, quiet=False, suggestions=suggestions)
     if settings.optimise is None:
         return PredictedLabels(ranking.ids[:, :k], ranking.probabilities[:, :k], ranking)
     n_candidates = max(k, N_CANDIDATES)

@@ -265,10 +265,10 @@ class Predictor:
         ends = [0]
         for row in rows:
             for feature, value in row.items():
-                column = self._column(feature)
+                column = self._find_column(feature)
                 if column is not None:
                     columns.append(column)
-                    values.append(_finite(feature, value))
+                    values.append(_require_finite(feature, value))
             ends.append(len(values))
         arrays = (
             np.array(values, np.float32),
@@ -601,7 +601,7 @@ class Predictor:
                 )
                 warnings.warn(message, stacklevel=3)
 
-    def _column(self, feature: str | int) -> int | None:
+    def _find_column(self, feature: str | int) -> int | None:
         if isinstance(feature, str) and self.feature_names:
             column = self.model.feature_ids.get(feature)
             if column is not None and column >= self.n_source_features:
@@ -621,7 +621,7 @@ class Predictor:
         return column
 
 
-def _finite(feature: str | int, value: Any) -> float:
+def _require_finite(feature: str | int, value: Any) -> float:
     if not isinstance(value, int | float | np.number) or not math.isfinite(value):
         raise InputError(
             f"feature {feature!r}: {value!r} is not a number", remedy="give a finite number"

@@ -19,7 +19,7 @@ from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.candidates import Candidates
 from ovaflow.reranking.evidence.kind import ExplainedText
 from ovaflow.reranking.evidence.kinds import find_explained_kinds
-from ovaflow.reranking.evidence.name_in_text import tokens_in
+from ovaflow.reranking.evidence.name_in_text import find_words
 from ovaflow.reranking.reranked_model import has_second_stage
 from ovaflow.sparse.csr import CSR
 
@@ -125,14 +125,14 @@ def _list_evidence(
     assert has_second_stage(model)
     explained = ExplainedText(
         candidates,
-        words=tokens_in(text, html=bool(model.transform.get("html"))),
+        words=find_words(text, html=bool(model.transform.get("html"))),
         # evidence was computed with the model's names, whatever language shows them
         label_names=model.label_names,
         shown_name=lambda label: get_display_name(make_label_entry(predictor, label)),
     )
     entries: list[dict[str, dict[str, Any]]] = [{} for _ in candidates.ids[0]]
     for kind, words in find_explained_kinds(model.evidence.kinds):
-        for entries_by_kind, reason in zip(entries, kind.reasons(explained), strict=True):
+        for entries_by_kind, reason in zip(entries, kind.give_reasons(explained), strict=True):
             if reason and words.superseded_by not in entries_by_kind:
                 entries_by_kind[kind.name] = {"kind": kind.name, **reason}
     return [list(entries_by_kind.values()) for entries_by_kind in entries]

@@ -53,7 +53,7 @@ class BoostedTrees(NamedTuple):
             roots=self.roots[start:end], depths=self.depths[start:end], baseline=baseline
         )
 
-    def log_odds(self, rows: np.ndarray) -> np.ndarray:
+    def compute_log_odds(self, rows: np.ndarray) -> np.ndarray:
         """Compute the log-odds of rows (n, c): float64 (n,)."""
         out = np.full(len(rows), self.baseline)
         _add_leaves(
@@ -68,7 +68,7 @@ class BoostedTrees(NamedTuple):
         )
         return out
 
-    def probabilities(self, evidence: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    def compute_probabilities(self, evidence: np.ndarray, ids: np.ndarray) -> np.ndarray:
         """Compute the probabilities of candidates.
 
         Parameters
@@ -84,7 +84,7 @@ class BoostedTrees(NamedTuple):
         """
         probabilities = np.zeros(ids.shape)
         exists = ids != NO_LABEL
-        probabilities[exists] = scipy.special.expit(self.log_odds(evidence[exists]))
+        probabilities[exists] = scipy.special.expit(self.compute_log_odds(evidence[exists]))
         return probabilities
 
 
@@ -95,7 +95,7 @@ def rank_candidates(
 
     Returns the sorted probabilities, float32, and the order that sorts the candidates.
     """
-    probabilities = trees.probabilities(evidence, ids).astype(np.float32)
+    probabilities = trees.compute_probabilities(evidence, ids).astype(np.float32)
     order = np.argsort(-probabilities, axis=1, kind="stable")
     return np.take_along_axis(probabilities, order, axis=1), order
 
@@ -151,7 +151,7 @@ def fit_trees(
         trees = trees._replace(columns=columns[trees.columns])
         # nodes of scikit-learn's trees are not part of its interface, so check what was read
         theirs = model.decision_function(rows[:1000, columns])
-        np.testing.assert_allclose(trees.log_odds(rows[:1000]), theirs, rtol=1e-9)
+        np.testing.assert_allclose(trees.compute_log_odds(rows[:1000]), theirs, rtol=1e-9)
     return trees
 
 

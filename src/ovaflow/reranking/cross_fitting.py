@@ -53,7 +53,7 @@ class CrossFit(NamedTuple):
         folds = self.places % N_FOLDS
         for fold, trees in enumerate(self.trees):
             is_in_fold = folds == fold
-            probabilities[is_in_fold] = trees.probabilities(
+            probabilities[is_in_fold] = trees.compute_probabilities(
                 evidence_values[is_in_fold], self.texts.ids[is_in_fold]
             )
         return probabilities
@@ -140,7 +140,7 @@ def _predict_in_steps(trees: BoostedTrees, rows: np.ndarray) -> np.ndarray:
     """Predict probabilities of rows by the first 10, 20, ... trees: float64 (steps, n)."""
     log_odds = []
     for start in range(0, len(trees.roots), TREE_STEP):
-        log_odds.append(trees.select(start, start + TREE_STEP).log_odds(rows))
+        log_odds.append(trees.select(start, start + TREE_STEP).compute_log_odds(rows))
     return scipy.special.expit(np.cumsum(log_odds, axis=0))
 
 

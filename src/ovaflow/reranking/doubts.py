@@ -66,7 +66,7 @@ class Doubts(NamedTuple):
         """Labels that the instances have: bool (m,)."""
         return ~np.isnan(self.lifts)
 
-    def worst_first(self) -> "Doubts":
+    def sort_worst_first(self) -> "Doubts":
         """Sort given labels that are less likely than drawn ones, and missing ones, by turns."""
         wrong = np.flatnonzero(self.lifts < 1)
         missing = np.flatnonzero(~self.given)
@@ -133,7 +133,7 @@ def find_doubts(
         texts = _LabelledTexts(rows[block], select_rows(split.Y, block), candidates, evidence)
         if trees is None:
             trees = _fit_trees_of_probabilities(texts, threads)
-        probabilities = trees.probabilities(texts.evidence_values, candidates.ids)
+        probabilities = trees.compute_probabilities(texts.evidence_values, candidates.ids)
         missing.append(texts.find_missing(probabilities))
         given.append(texts.find_given(probabilities))
         pairs.append(texts.draw_pairs(split.Y.indices, drawing))
@@ -300,5 +300,7 @@ def _estimate_lifts(pairs: _Pairs, threads: int) -> np.ndarray:
     for half in (is_odd, ~is_odd):
         trees = fit_trees(pairs.evidence_values[half], pairs.given[half], threads)
         share = pairs.given[half].mean()
-        lifts[~half] = np.exp(trees.log_odds(pairs.evidence_values[~half])) * (1 - share) / share
+        lifts[~half] = (
+            np.exp(trees.compute_log_odds(pairs.evidence_values[~half])) * (1 - share) / share
+        )
     return lifts[pairs.given]

@@ -96,12 +96,12 @@ class RerankedModel(Model):
         as without a choice. ``suggestions`` are those of each source by its name; texts without
         them are ranked by the other evidence.
         """
-        ranking = self.ranking(X, k, threads, quiet=quiet, suggestions=suggestions, allowed=allowed)
+        ranking = self.rank(X, k, threads, quiet=quiet, suggestions=suggestions, allowed=allowed)
         if allowed is None:
             return ranking.ids[:, :k], ranking.probabilities[:, :k]
         return keep_first_allowed(ranking.ids, ranking.probabilities, allowed, k)
 
-    def ranking(
+    def rank(
         self,
         X: CSR,
         k: int,
@@ -134,7 +134,7 @@ class RerankedModel(Model):
     ) -> tuple[Candidates, BestLabels]:
         """Find the candidates of each instance, and the best labels by score, which are the first.
 
-        Parameters are those of :meth:`ranking`.
+        Parameters are those of :meth:`rank`.
         """
         texts = self._look_up(X, threads, suggestions)
         most = max(k, N_CANDIDATES)
@@ -159,14 +159,14 @@ class RerankedModel(Model):
         probabilities[ids == NO_LABEL] = -np.inf
         return ids, probabilities
 
-    def features_of_first_stage(self, X: CSR) -> CSR:
+    def select_first_stage_features(self, X: CSR) -> CSR:
         """Return the instances of this model as the first stage takes them."""
         features, _ = self.evidence.split_features(X)
         return features
 
     def score(self, X: CSR, labels: np.ndarray) -> np.ndarray:
         """Compute the scores of the first stage for chosen labels: float32 (n, m)."""
-        return self.first_stage.score(self.features_of_first_stage(X), labels)
+        return self.first_stage.score(self.select_first_stage_features(X), labels)
 
     @property
     def linear(self) -> LinearScores | None:

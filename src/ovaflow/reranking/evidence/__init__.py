@@ -7,10 +7,10 @@ To add a kind of evidence:
    ``column_names``, ``fit``, which takes from training texts what is stored as fields of the class,
    and ``compute``, which gives an array for each column. No other kind may have a column or a field
    of the same name. Further methods, if it needs them, are ``look_up``, ``suggest_candidates``,
-   ``make_features``, and ``reasons`` with a ``wording``, which explain it to people. Assign class
-   attributes such as ``optional`` without a type: those with one are stored as fields. Make a kind
-   optional if it takes time, or features of texts that no other kind reads: it is then used only
-   where it improves probabilities.
+   ``make_features``, and ``give_reasons`` with a ``wording``, which explain it to people. Assign
+   class attributes such as ``optional`` without a type: those with one are stored as fields. Make a
+   kind optional if it takes time, or features of texts that no other kind reads: it is then used
+   only where it improves probabilities.
 2. Add the class to the end of ``KINDS`` in :mod:`ovaflow.reranking.evidence.kinds`: the order of
    the list is that of the columns.
 3. Describe it in the tables of ``docs/second-stage.md`` and, if it has a wording, of

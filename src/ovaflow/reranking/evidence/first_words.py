@@ -66,7 +66,7 @@ class FirstWords(Evidence):
         _count_higher(scores, min(N_CANDIDATES, ids.shape[1]), n_higher)
         return [scores, n_higher]
 
-    def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
+    def give_reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
         _, n_higher = self.compute(text.candidates)
         return [_explain(int(n)) for n in n_higher[0]]
 

@@ -44,7 +44,7 @@ class Frequency(Evidence):
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
         return [np.log1p(self.counts[candidates.ids])]
 
-    def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
+    def give_reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
         counts = self.counts[text.candidates.ids[0]]
         return [_explain(count) for count in counts.tolist()]
 

@@ -113,7 +113,7 @@ class Evidence(ABC):
         does not matter.
         """
 
-    def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
+    def give_reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
         """Give the reason for each candidate of a text: ``text`` in English, and numbers.
 
         A candidate that the evidence does not speak for has None. Where ``ids`` has -1, the reason

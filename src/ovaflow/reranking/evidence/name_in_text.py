@@ -49,16 +49,16 @@ class NameInText(Evidence):
         return cls(LabelNames.from_dataset(training.dataset))
 
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
-        overlap = self.names.overlap(candidates.texts.words, candidates.ids)
+        overlap = self.names.compare(candidates.texts.words, candidates.ids)
         return [*overlap.feature_columns, overlap.phrase, overlap.letters]
 
-    def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
+    def give_reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
         ids = text.candidates.ids
-        shares = self.names.overlap(text.candidates.texts.words, ids).share[0]
+        shares = self.names.compare(text.candidates.texts.words, ids).share[0]
         has_several_names = np.diff(self.names.names_of_labels) > 1
         reasons = []
         for label, share in zip(ids[0].tolist(), shares.tolist(), strict=True):
-            name = tokens_in(text.label_names[label])
+            name = find_words(text.label_names[label])
             reason = _explain(
                 share,
                 is_one_of_several=bool(has_several_names[label]),
@@ -68,7 +68,7 @@ class NameInText(Evidence):
         return reasons
 
 
-def tokens_in(text: str, *, html: bool = False) -> set[str]:
+def find_words(text: str, *, html: bool = False) -> set[str]:
     """Find the tokens of a text."""
     return {span.token for span in find_token_spans(text, html=html)}
 

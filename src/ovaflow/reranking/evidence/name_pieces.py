@@ -92,7 +92,7 @@ class PiecesOfName(Evidence):
         pieces = _find_pieces(names)
         if not pieces:
             return None
-        column_weights = _column_weights(dataset.parameters)
+        column_weights = _get_column_weights(dataset.parameters)
         transform = _make_transform(pieces, np.ones(len(pieces), np.float32), column_weights)
         terms = transform.find_terms(documents.words)
         frequencies = count_document_frequencies(
@@ -116,7 +116,7 @@ class PiecesOfName(Evidence):
 
     @classmethod
     def load(cls, file: h5py.File, model: Model) -> Self:
-        return cls(column_weights=_column_weights(model.transform), **load_fields(file, cls))
+        return cls(column_weights=_get_column_weights(model.transform), **load_fields(file, cls))
 
     @cached_property
     def transform(self) -> TfIdf:
@@ -139,13 +139,13 @@ class PiecesOfName(Evidence):
 
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
         texts = candidates.texts.own_features[self.name]
-        return self.names.overlap(texts, candidates.ids).feature_columns
+        return self.names.compare(texts, candidates.ids).feature_columns
 
-    def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
+    def give_reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
         """Say that parts of a name's words are in words of the text, such as a compound."""
         ids = text.candidates.ids
         texts = text.candidates.texts.own_features[self.name]
-        shares = self.names.overlap(texts, ids).share[0]
+        shares = self.names.compare(texts, ids).share[0]
         n_names = np.diff(self.pieces.names_of_labels)[ids[0]]
         reasons = []
         for share, n in zip(shares.tolist(), n_names.tolist(), strict=True):
@@ -201,5 +201,5 @@ def _make_transform(
     )
 
 
-def _column_weights(parameters: Mapping[str, Any]) -> tuple[float, ...]:
+def _get_column_weights(parameters: Mapping[str, Any]) -> tuple[float, ...]:
     return tuple(parameters.get("column_weights", (1.0,)))

@@ -76,7 +76,7 @@ class LabelNames(NamedTuple):
             letters=np.zeros(n, np.float32),
         )
 
-    def overlap(self, X: CSR, candidates: np.ndarray) -> Overlap:
+    def compare(self, X: CSR, candidates: np.ndarray) -> Overlap:
         """Compare the names of candidates (n, k) with texts.
 
         Of several names of a label, the one that the text has the largest share of counts.

@@ -55,14 +55,16 @@ class OtherCandidates(Evidence):
         return cls(count_cooccurrence(labels), np.array(training.likelihood))
 
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
-        return [self.support(candidates.ids, self.likelihoods(candidates.finite_scores))]
+        return [
+            self.compute_support(candidates.ids, self.compute_likelihoods(candidates.finite_scores))
+        ]
 
-    def likelihoods(self, scores: np.ndarray) -> np.ndarray:
+    def compute_likelihoods(self, scores: np.ndarray) -> np.ndarray:
         """Compute the probabilities of labels by their scores alone: float32, of the same shape."""
         slope, intercept = self.likelihood.astype(np.float32)
         return scipy.special.expit(slope * scores + intercept).astype(np.float32)
 
-    def support(self, candidates: np.ndarray, likelihoods: np.ndarray) -> np.ndarray:
+    def compute_support(self, candidates: np.ndarray, likelihoods: np.ndarray) -> np.ndarray:
         """Sum p(i) P(j | i) over the first other candidates i, for each candidate j: float32 (n,
         k).
         """
@@ -79,8 +81,8 @@ class OtherCandidates(Evidence):
         )
         return support
 
-    def compute_supports(self, candidates: np.ndarray, likelihoods: np.ndarray) -> np.ndarray:
-        """Compute the summands of :meth:`support` for the candidates (k,) of one text.
+    def compute_summands(self, candidates: np.ndarray, likelihoods: np.ndarray) -> np.ndarray:
+        """Compute the summands of :meth:`compute_support` for the candidates (k,) of one text.
 
         Returns float32 (m, k), a row for each of the candidates of :func:`find_supporting`.
         """
@@ -88,10 +90,10 @@ class OtherCandidates(Evidence):
         rows = select_rows(self.cooccurrence, candidates[supporting]).to_scipy()
         return likelihoods[supporting, None] * rows[:, candidates].toarray()
 
-    def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
+    def give_reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
         ids = text.candidates.ids[0]
-        likelihoods = self.likelihoods(text.candidates.finite_scores[0])
-        supports = self.compute_supports(ids, likelihoods)
+        likelihoods = self.compute_likelihoods(text.candidates.finite_scores[0])
+        supports = self.compute_summands(ids, likelihoods)
         supporting = ids[find_supporting(ids)]
         reasons = []
         for candidate_supports in supports.T:

@@ -72,16 +72,16 @@ class SimilarTexts(Evidence):
         return cls(labels, [_round_to_bytes(panel) for panel in panels])
 
     def look_up(self, texts: PreparedTexts) -> Nearest:
-        return self.nearest(texts.words, texts.threads)
+        return self.find_nearest(texts.words, texts.threads)
 
     def suggest_candidates(self, texts: PreparedTexts) -> np.ndarray:
         return self.find_most_voted(texts.lookups[self.name], MAX_FURTHER_CANDIDATES)
 
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
-        shares, sums = self.votes(candidates.texts.lookups[self.name], candidates.ids)
+        shares, sums = self.count_votes(candidates.texts.lookups[self.name], candidates.ids)
         return [shares, sums[:, None]]
 
-    def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
+    def give_reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
         nearest = text.candidates.texts.lookups[self.name]
         similar = nearest.texts[nearest.cosines > 0]
         counts = np.bincount(
@@ -90,13 +90,15 @@ class SimilarTexts(Evidence):
         ids = text.candidates.ids[0]
         return [_explain(count, len(similar)) for count in counts[ids].tolist()]
 
-    def nearest(self, X: CSR, threads: int = 1) -> Nearest:
+    def find_nearest(self, X: CSR, threads: int = 1) -> Nearest:
         """Find the nearest training texts of each text, rows of length 1."""
         k = min(N_NEAREST, self.labels.n_rows)
         texts, cosines = search_rounded(self.panels, X, k, threads)
         return Nearest(texts, cosines)
 
-    def votes(self, nearest: Nearest, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def count_votes(
+        self, nearest: Nearest, candidates: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Count the votes of the nearest texts, weighted by cosine.
 
         Returns the share of each candidate, float32 (n, k), and the sum of all votes of each text,
