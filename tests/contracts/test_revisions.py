@@ -3,7 +3,8 @@
 revisions.json has the revision of each step and sums of its results. Most are the same on every
 processor. Those of the solver are recorded for types of processors: it stops early, and where it
 does depends on the order of sums. Steps after the solver are tested on weights that no solver made.
-To record what is missing: OVAFLOW_RECORD=1 pytest tests/contracts/test_revisions.py
+To record what is missing or of another revision:
+OVAFLOW_RECORD=1 pytest tests/contracts/test_revisions.py
 """
 
 import csv
@@ -170,22 +171,24 @@ def unsolved(finished, tmp_path_factory):
     return folder
 
 
+def record_new(entries, keys, folder) -> None:
+    """Record the results of steps that are not among the entries, or there with another revision.
+
+    The results of other steps stay as they are, also those that differ within the tolerance.
+    """
+    for key in keys:
+        command = ENTRIES[key]
+        revision = find_revision(command)
+        if key not in entries or entries[key]["revision"] != revision:
+            entries[key] = {"revision": revision, "results": summarize_results(folder, command)}
+
+
 @pytest.fixture(scope="module")
 def recorded(finished, unsolved):
     recorded = json.loads(RECORDED.read_text())
     if os.environ.get("OVAFLOW_RECORD"):
-        for place, keys, folder in (
-            ("everywhere", EVERYWHERE, unsolved),
-            (PROCESSOR, SOLVED, finished),
-        ):
-            entries = recorded.setdefault(place, {})
-            for key in keys:
-                command = ENTRIES[key]
-                new = {
-                    "revision": find_revision(command),
-                    "results": summarize_results(folder, command),
-                }
-                entries.setdefault(key, new)
+        record_new(recorded.setdefault("everywhere", {}), EVERYWHERE, unsolved)
+        record_new(recorded.setdefault(PROCESSOR, {}), SOLVED, finished)
         text = json.dumps(recorded, indent=1)
         RECORDED.write_text(
             re.sub(r"\[\n\s+([^\[\]]*?)\n\s+\]", lambda m: f"[{' '.join(m[1].split())}]", text)

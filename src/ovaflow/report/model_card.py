@@ -269,10 +269,9 @@ def describe_limits(results: DatasetResults) -> list[str]:
             f"Probabilities of {', '.join(by_probability)} hold for texts and annotators like "
             "those of training."
         )
-    top_k = min(run.all_metrics["top_k"] for run in results.runs)
     sentences.append(
-        f"The first {top_k} labels are always predicted, however unlikely: a model never says that "
-        "no label fits."
+        "A model never says that no label fits: at least one is predicted, however improbable, "
+        "unless --min-probability or --min-score leaves it out."
     )
     sentences.append(TRAINING_LIMIT)
     return sentences

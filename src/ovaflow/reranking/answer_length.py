@@ -10,6 +10,7 @@ def count_fitting_labels(probabilities: np.ndarray) -> np.ndarray:
     """Count the labels of each text whose answer has the largest expected F1.
 
     The first m labels have an expected F1 of about 2 (p_1 + ... + p_m) / (m + p_1 + p_2 + ...).
+    At least one label fits, however improbable it is, unless all probabilities are 0.
 
     Parameters
     ----------
