@@ -3,8 +3,7 @@
 revisions.json has the revision of each step and sums of its results. Most are the same on every
 processor. Those of the solver are recorded for types of processors: it stops early, and where it
 does depends on the order of sums. Steps after the solver are tested on weights that no solver made.
-To record what is missing or of another revision:
-OVAFLOW_RECORD=1 pytest tests/contracts/test_revisions.py
+To record what is missing or of another revision, and what follows from it, see HOW_TO_RECORD.
 """
 
 import csv
@@ -33,6 +32,7 @@ from ovaflow.registry import ONE_VS_ALL, all_steps, find_method
 from ovaflow.sparse.csr import from_scipy
 
 RECORDED = Path(__file__).with_name("revisions.json")
+HOW_TO_RECORD = "record: OVAFLOW_RECORD=1 python -m pytest tests/contracts/test_revisions.py"
 TOLERANCE = 1e-3
 PROCESSOR = get_host_cpu_name()
 
@@ -171,24 +171,48 @@ def unsolved(finished, tmp_path_factory):
     return folder
 
 
-def record_new(entries, keys, folder) -> None:
-    """Record the results of steps that are not among the entries, or there with another revision.
+def find_former_entries(recorded) -> list[tuple[str, str]]:
+    """Find the place and key of entries of another revision than today's, or of no step."""
+    former = []
+    for place, entries in recorded.items():
+        for key, entry in entries.items():
+            if key not in ENTRIES or entry["revision"] != find_revision(ENTRIES[key]):
+                former.append((place, key))
+    return former
 
-    The results of other steps stay as they are, also those that differ within the tolerance.
+
+def record_results(recorded, finished, unsolved) -> None:
+    """Record the results that are missing or of a former revision, and those that follow from them.
+
+    Numbers that differ within the tolerance stay as they are.
     """
-    for key in keys:
-        command = ENTRIES[key]
-        revision = find_revision(command)
-        if key not in entries or entries[key]["revision"] != revision:
-            entries[key] = {"revision": revision, "results": summarize_results(folder, command)}
+    former = find_former_entries(recorded)
+    changed_files = set()
+    for key, command in ENTRIES.items():
+        place = PROCESSOR if key in SOLVED else "everywhere"
+        folder = finished if key in SOLVED else unsolved
+        entries = recorded.setdefault(place, {})
+        follows = not changed_files.isdisjoint(list_inputs(command))
+        if key in entries and (place, key) not in former and not follows:
+            continue
+        theirs = entries[key]["results"] if key in entries else {}
+        results = {}
+        for name, ours in summarize_results(folder, command).items():
+            is_same = name in theirs and is_as_recorded(ours, theirs[name])
+            results[name] = theirs[name] if is_same else ours
+        entries[key] = {"revision": find_revision(command), "results": results}
+        if results != theirs:
+            changed_files.update(OUTPUT_OPTION.findall(command))
+    # results of other processors can be recorded only there
+    for place, key in find_former_entries(recorded):
+        del recorded[place][key]
 
 
 @pytest.fixture(scope="module")
 def recorded(finished, unsolved):
     recorded = json.loads(RECORDED.read_text())
     if os.environ.get("OVAFLOW_RECORD"):
-        record_new(recorded.setdefault("everywhere", {}), EVERYWHERE, unsolved)
-        record_new(recorded.setdefault(PROCESSOR, {}), SOLVED, finished)
+        record_results(recorded, finished, unsolved)
         text = json.dumps(recorded, indent=1)
         RECORDED.write_text(
             re.sub(r"\[\n\s+([^\[\]]*?)\n\s+\]", lambda m: f"[{' '.join(m[1].split())}]", text)
@@ -206,7 +230,8 @@ def require_as_recorded(folder, key, theirs) -> None:
         if not is_as_recorded(ours[name], old)
     }
     assert not other, (
-        f"raise the revision of {find_step(ENTRIES[key])}, and record its results anew"
+        f"raise the revision of {find_step(ENTRIES[key])}, or of the step before it that makes other "
+        f"results, then {HOW_TO_RECORD}"
     )
 
 
@@ -223,12 +248,7 @@ def test_results_of_the_solver_are_those_of_the_revision(finished, recorded, key
 
 
 def test_results_are_recorded_for_the_revisions_of_today(recorded) -> None:
-    former = []
-    for place, entries in recorded.items():
-        for key, entry in entries.items():
-            if key not in ENTRIES or entry["revision"] != find_revision(ENTRIES[key]):
-                former.append(f"{place}: {key}")
-    assert not former, f"delete these entries of revisions.json, then record: {', '.join(former)}"
+    assert not find_former_entries(recorded), HOW_TO_RECORD
 
 
 def test_steps_with_raised_revisions_are_recorded() -> None:

@@ -16,9 +16,8 @@ To add a kind of evidence:
 3. Describe it in the tables of ``docs/second-stage.md`` and, if it has a wording, of
    ``docs/prediction.md``, which ``tests/contracts/test_evidence_kinds.py`` checks, and its fields
    in ``docs/file-formats.md``.
-4. Raise the revision of ``rerank`` in :mod:`ovaflow.steps`, and unless the kind is optional that of
-   ``doubts``. Record the results of both, and of the steps after ``rerank``, whose revisions stay:
-   see CONTRIBUTING.md.
+4. Raise the revision of ``rerank`` in :mod:`ovaflow.steps`, of a kind that is not optional also that
+   of ``doubts``. Then record, see CONTRIBUTING.md.
 5. Add the columns to the tests that list them, ``tests/reranking/test_evidence.py`` or, of an
    optional kind, ``test_further_evidence.py``.
 
