@@ -9,15 +9,16 @@ To add a kind of evidence:
    of the same name. Further methods, if it needs them, are ``look_up``, ``suggest_candidates``,
    ``make_features``, and ``give_reasons`` with a ``wording``, which explain it to people. Assign
    class attributes such as ``optional`` without a type: those with one are stored as fields. Make a
-   kind optional if it takes time, or features of texts that no other kind reads: it is then used
-   only where it improves probabilities.
+   kind optional unless it is known to improve every kind of data and costs no time: it is then kept
+   only where held-out texts gain. ``first_words.py`` is a model of a kind that reads the places of
+   words, and ``name_pieces.py`` of one that has features of its own.
 2. Add the class to the end of ``KINDS`` in :mod:`ovaflow.reranking.evidence.kinds`: the order of
    the list is that of the columns.
 3. Describe it in the tables of ``docs/second-stage.md`` and, if it has a wording, of
    ``docs/prediction.md``, which ``tests/contracts/test_evidence_kinds.py`` checks, and its fields
    in ``docs/file-formats.md``.
-4. Raise the revision of ``rerank`` in :mod:`ovaflow.steps`, of a kind that is not optional also that
-   of ``doubts``. Then record, see CONTRIBUTING.md.
+4. Raise the revision of ``rerank`` in :mod:`ovaflow.steps`, and of a kind that is not optional also
+   that of ``doubts``. Then record the results, as CONTRIBUTING.md says.
 5. Add the columns to the tests that list them, ``tests/reranking/test_evidence.py`` or, of an
    optional kind, ``test_further_evidence.py``.
 
