@@ -56,6 +56,7 @@ class FirstWords(Evidence):
         model = texts.first_stage
         assert model is not None
         X = texts.features
+        # counts of words, as the service takes them, have no places: all words count as first
         if X.places is not None:
             normalized = model.transform.get("normalize", False) and not model.takes_unscaled
             X, _ = truncate_features(X, np.full(X.n_rows, N_FIRST_WORDS), normalized=normalized)
