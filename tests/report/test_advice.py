@@ -49,7 +49,7 @@ def test_of_many_remarks_those_of_the_highest_priority_are_shown(monkeypatch) ->
 
 
 def require_followable(found: advice.Advice) -> None:
-    """Fail if a remedy is neither a valid setting nor a command."""
+    """Fail if a remedy is no valid setting, command or file."""
     if found.remedy.endswith(".json"):
         assert Path(found.remedy).is_file()
         return

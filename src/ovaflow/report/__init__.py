@@ -17,9 +17,12 @@ To add a section:
    ``SECTION = ReportSection(key, title, show_...)``.
 2. Show this content, named ``it``, in a Jinja template: the argument ``template`` of the section,
    such as ``"{{ table(it.table) }}"``, or the macro of its key in templates/sections.html.j2, with
-   underscores for dashes. Macros that both may use are in templates/macros.html.j2.
+   underscores for dashes. Macros that both may use are in templates/macros.html.j2. Both also get
+   ``view``, whose ``view.results`` are the results of the dataset.
 3. Enter the section in :data:`ovaflow.report.sections.SECTIONS`, at its place on the page. The
    section of a method is named in ``report_sections`` of the method instead.
+4. Name it in the table of docs/report.md, and test it in tests/report/test_KEY.py with the fixture
+   ``runs``, the folders of two finished runs.
 
 To add a remark to the section "What to do next":
 

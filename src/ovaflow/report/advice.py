@@ -44,7 +44,8 @@ class Advice(NamedTuple):
     # share of the labels, instances or bytes that it is about, weighted; the highest is shown first
     priority: float
     finding: str  # a sentence with its full stop
-    remedy: str  # a setting in the syntax of a config file, or a command; shown whole
+    # a setting in the syntax of a config file, a command, or a file to read; shown whole
+    remedy: str
     effect: str  # what the remedy does, such as "lists them"
 
 
