@@ -119,7 +119,8 @@ class RunErrors:
     def most_frequent(self, amount: int) -> dict[str, list[tuple[int, int]]]:
         """Find the labels that are missed, and wrong, in the most records.
 
-        Returns pairs of a label and the number of these records, by kind.
+        Wrong labels count only in records with labels; in others nothing can be missed. Returns
+        pairs of a label and the number of these records, by kind.
         """
         candidates = self.measured.candidates
         is_labelled = self.positives[:, None] > 0

@@ -25,7 +25,14 @@ from ovaflow.sparse.csr import CSR
 
 @dataclass(frozen=True)
 class EvaluatedPredictions:
-    """The labels that a model ranks for n instances of a test set or a file, and the true ones."""
+    """The labels that a model ranks for n instances of a test set or a file, and the true ones.
+
+    Metrics at a cut-off K are those of ``order``, the labels that the model predicts. With a second
+    stage the ``candidates`` are more: all labels that have a probability. Where right, wrong and
+    missed labels are counted, the first candidates count as ``predicted``: as many as fit, or
+    without probabilities :data:`~ovaflow.reranking.answer_length.FIRST_LABELS`. The ``answer`` has
+    those that the model itself takes to be right.
+    """
 
     order: Ranked  # the labels that it predicts
     candidates: Ranked  # all that it ranks, by falling value

@@ -292,7 +292,10 @@ class Run:
         return {}
 
     def read(self, reader: Callable[[Self], Any]) -> Any:
-        """Return the result of a section's function of the run, which is called only once."""
+        """Return the result of a section's function of the run, which is called only once.
+
+        The function reads a file of the run, or computes what several sections show.
+        """
         if reader not in self._contents:
             self._contents[reader] = reader(self)
         return self._contents[reader]
