@@ -86,7 +86,7 @@ PROBLEM_SETTINGS = (
     "propensity_a",
     "propensity_b",
 )
-"""Settings of the problem that is solved for each label."""
+"""Settings that decide a label's solution, besides C: its problem, and when it ends."""
 
 ROOT_SETTINGS = ("C", "loss", "root_epsilon")
 """Settings that the solution of the problem without positives depends on."""

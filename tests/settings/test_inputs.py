@@ -10,6 +10,8 @@ from config_factory import MINE_DATASET, make_config
 from ovaflow.registry import all_steps, find_method
 from ovaflow.settings import inputs, paths
 from ovaflow.settings.predict import N_CANDIDATES
+from ovaflow.settings.train import Propensities
+from ovaflow.steps import PROBLEM_SETTINGS
 
 ROOT = Path(__file__).parents[2]
 
@@ -256,11 +258,36 @@ def test_a_sweep_has_the_problem_of_its_first_run_and_a_fold_that_of_its_dataset
     found = set()
     for run in config.runs:
         for dataset in ("mine", "mine/held-out-0.2"):
-            found.add(inputs.make_estimate_key(config, dataset, run))
+            found.add(inputs.make_problem_name(config, dataset, run))
     assert found == {"squared-hinge-l2-none-C0.3-epsilonauto-stored0.01"}
-    assert "propensity-0.6-1.5" in inputs.make_estimate_key(
+    assert "propensity-0.6-1.5" in inputs.make_problem_name(
         make_config({"a": {"weighting": "propensity"}}), "mine", "a"
     )
+
+
+OTHER_VALUES = {
+    "loss": "logistic",
+    "regularization": "l1",
+    "weighting": "propensity",
+    "class_weight": "balanced",
+    "epsilon": 0.1,
+    "propensity_a": 0.7,
+    "propensity_b": 2.0,
+}
+
+
+@pytest.mark.parametrize("name", PROBLEM_SETTINGS)
+def test_each_setting_of_the_problem_changes_its_name(name) -> None:
+    changed = {name: OTHER_VALUES[name]}
+    if name in Propensities.model_fields:
+        run = {"weighting": "propensity"}
+        before = make_config({"a": run})
+        after = make_config({"a": run}, MINE_DATASET | changed)
+    else:
+        before = make_config()
+        after = make_config({"a": changed})
+    names = {inputs.make_problem_name(config, "mine", "a") for config in (before, after)}
+    assert len(names) == 2
 
 
 def test_rules_of_the_table_are_those_of_the_workflow() -> None:

@@ -15,7 +15,7 @@ from ovaflow import OneVsAllClassifier
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import COLD_STARTS
 from ovaflow.settings.config import resolve_config
-from ovaflow.settings.inputs import make_estimate_key, make_step_parameters
+from ovaflow.settings.inputs import make_problem_name, make_step_parameters
 from ovaflow.settings.train import ChooseC
 
 EXACT = {"fit_intercept": False, "tol": 1e-8, "max_iter": 10_000, "class_weight": "balanced"}
@@ -144,4 +144,4 @@ def test_it_is_recorded_only_if_it_is_set() -> None:
     )
     assert "class_weight" not in make_step_parameters("train-shard", config, "a", "b")
     assert make_step_parameters("train-shard", config, "a", "c")["class_weight"] == "balanced"
-    assert make_estimate_key(config, "a", "b") != make_estimate_key(config, "a", "c")
+    assert make_problem_name(config, "a", "b") != make_problem_name(config, "a", "c")

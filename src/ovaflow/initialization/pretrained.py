@@ -12,7 +12,7 @@ from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.weight_rows import WeightRows, decode_weights
 
-_PROBLEM_SETTINGS = (
+_EQUAL_SETTINGS = (
     "C",
     "loss",
     "regularization",
@@ -155,7 +155,7 @@ def require_same_problem(model: StoredModel, training: TrainLabels) -> None:
         return
     old = model.parameters.get("train", {})
     new = training.recorded
-    for name in _PROBLEM_SETTINGS:
+    for name in _EQUAL_SETTINGS:
         if old.get(name) != new.get(name):
             trained = f"its labels were trained with {name} {old.get(name)}"
             message = f"{trained}, new ones would be with {new.get(name)}"

@@ -79,10 +79,10 @@ def format_options(parameters: dict[str, Any]) -> list[str]:
     return options
 
 
-def make_estimate_key(config: Config, dataset: str, run: str) -> str:
+def make_problem_name(config: Config, dataset: str, run: str) -> str:
     """Make the name of the problem that a run, or the first in its chain, solves.
 
-    All runs of the same problem share one estimate.
+    All runs of the same problem share one estimate and one choice of C: files have this name.
     """
     labels = make_step_settings("train-shard", config, dataset, find_first_run(config, run))
     weighting = labels.class_weight or labels.weighting
@@ -106,7 +106,7 @@ def find_chosen_C(config: Config, dataset: str, run: str) -> dict[str, str]:
     """
     if config.train_settings(run).C != "auto":
         return {}
-    problem = make_estimate_key(config, dataset, run)
+    problem = make_problem_name(config, dataset, run)
     return {"chosen_C": paths.CHOSEN_C.format(dataset=dataset.partition("/")[0], problem=problem)}
 
 

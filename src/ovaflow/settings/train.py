@@ -79,7 +79,7 @@ def unused_propensities(weighting: str) -> tuple[str, ...]:
 
 
 class Solve(Section):
-    """The problem of each label, and where its solution starts."""
+    """The problem of each label, where its solution starts and when it ends."""
 
     C: AboveZero | Literal["auto"] = setting(
         1.0,

@@ -202,10 +202,10 @@ class OneVsAllMethod(Method):
         return find_chosen_prune(config, dataset, run)
 
     def problem(self, config: "Config", dataset: str, run: str) -> str:
-        """Return the name of an estimate, the same for all runs that train alike."""
-        from ovaflow.settings.inputs import make_estimate_key
+        """Return the name of the problem, the same for all runs that train alike."""
+        from ovaflow.settings.inputs import make_problem_name
 
-        return make_estimate_key(config, dataset, run)
+        return make_problem_name(config, dataset, run)
 
     def estimate_options(self, config: "Config", dataset: str, run: str) -> list[str]:
         """Return the options with which a run is estimated."""
