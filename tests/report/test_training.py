@@ -35,7 +35,7 @@ def test_training_statistics_are_honest() -> None:
     run = SimpleNamespace(read={training.read_training: ours}.get)
     assert training.steps_getter("newton_steps")(run) == 6
     assert training.steps_getter("cg_steps")(run) == 10
-    assert ours.halvings_per_label == 1
+    assert ours.line_search_halvings == 1
     assert np.isnan(ours.worst_ratio)
 
 

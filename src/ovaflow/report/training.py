@@ -37,7 +37,7 @@ class TrainingSummary:
     worst_ratio: float | None  # largest gradient norm divided by its target
     newton_steps: np.ndarray  # of the trained labels
     cg_steps: np.ndarray  # of the trained labels
-    halvings_per_label: float | None  # mean number of halved steps of the line search
+    line_search_halvings: float | None  # mean over the trained labels
     label_tree: LabelTree | None  # where labels start from this tree
 
     @property
@@ -86,7 +86,7 @@ def summarize_training(training: Training, label_tree: LabelTree | None = None) 
         worst_ratio=float(ratios.max()) if len(ratios) else None,
         newton_steps=statistics["newton_steps"],
         cg_steps=statistics["cg_steps"],
-        halvings_per_label=_compute_mean(statistics["line_search_halvings"]),
+        line_search_halvings=_compute_mean(statistics["line_search_halvings"]),
         label_tree=label_tree,
     )
 
@@ -131,7 +131,7 @@ STATUS_COLUMNS = (
         "stopped above it",
         "above",
         "labels",
-        "the solver gave up before the stopping rule was met",
+        "the solver ended with a gradient norm above that bound",
     ),
     _make_column("because", "endings", "labels", "statuses of these", None),
     _make_column("no positives", "untrained", "labels", "no classifier, never predicted"),
@@ -144,7 +144,7 @@ STATUS_COLUMNS = (
     ),
     _make_column(
         "halvings",
-        "halvings_per_label",
+        "line_search_halvings",
         "line search",
         "halved steps per label",
         wording.decimal,
