@@ -135,21 +135,27 @@ class SampledSolver:
         fill_gradients(self._anchor.columns, self._settings.C, self._panel)
 
     def advance(self, label: int) -> SolvedLabel | None:
-        """Use the gradient of one label; return its solution if it has reached its target."""
+        """Use the gradient of one label; return its solution if it is finished.
+
+        It is finished if the gradient has reached the target. If the gradient no longer falls, or
+        no rounds are left, the plain solver finishes it.
+        """
         progress = self._progress[label]
         slot = progress.label.slot
-        target = progress.label.target
         norm_before = progress.norm
         progress.norm = float(np.sqrt(self._panel.squares[slot]))
-        if target < progress.norm < norm_before and progress.rounds < MOST_SAMPLED_ROUNDS:
+        has_converged = progress.norm <= progress.label.target
+        is_falling = progress.norm < norm_before
+        has_rounds_left = progress.rounds < MOST_SAMPLED_ROUNDS
+        if not has_converged and is_falling and has_rounds_left:
             self._solve_round(progress, solve_at_weights)
             return None
         self._free_slots.append(slot)
         del self._progress[label]
         weights = self._local.work.weights
         weights[:] = self._panel.weights[:, slot]
-        if progress.norm <= target:
-            outcome = self._make_outcome(progress)
+        if has_converged:
+            outcome = self._make_outcome(progress, weights)
         else:
             outcome = self._solve_plainly(progress)
         return SolvedLabel(self._features, weights, outcome)
@@ -161,10 +167,9 @@ class SampledSolver:
         progress.total = add_round(progress.total, solved, progress.rounds)
         progress.rounds += 1
 
-    def _make_outcome(self, progress: _Progress) -> Outcome:
-        """Make the outcome of a label whose gradient over all instances is small enough."""
+    def _make_outcome(self, progress: _Progress, weights: np.ndarray) -> Outcome:
+        """Make the outcome of a label whose gradient over all instances has reached its target."""
         instances = self._anchor.instances
-        weights = self._local.work.weights
         objective = compute_sampled_objective(
             progress.label, self._X, instances, weights, self._panel, self._settings
         )
@@ -179,7 +184,7 @@ class SampledSolver:
         )
 
     def _solve_plainly(self, progress: _Progress) -> Outcome:
-        """Solve a label on all instances, from the weights that its rounds have reached."""
+        """Solve a label on all instances, from ``work.weights``, which its rounds have reached."""
         plain = solve_label(
             self._X,
             self._anchor.instances,
