@@ -40,7 +40,7 @@ def solve_labels(
     return dict(LabelWorker(jobs).solve_from(queue))
 
 
-def make_problem(X: CSR, y: np.ndarray, weights: np.ndarray, cost: float = 1.0) -> Workspace:
+def make_work_at(X: CSR, y: np.ndarray, weights: np.ndarray, cost: float = 1.0) -> Workspace:
     """Make the workspace of a problem at some weights; each positive has the cost."""
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = weights

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
-from solving import make_problem
+from solving import make_work_at
 
 from ovaflow.solver.coordinate_descent import minimize_l1
 from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO, loss_curvature, loss_slope, loss_value
@@ -53,7 +53,7 @@ def test_gradients_and_hessian_products_are_differences_of_the_objective(
         product = differentiate([direction.astype(float)], gradient_at)[0]
         objective = naive.objective(dense, y, weights.astype(float), loss, C, costs)
 
-        work = make_problem(X, y, weights, cost)
+        work = make_work_at(X, y, weights, cost)
         assert compute_objective(work, settings) == pytest.approx(objective)
         n_active = collect_active(work, settings)
         norm = fill_gradient(X, work, n_active, settings.C)
@@ -67,7 +67,7 @@ def test_gradients_and_hessian_products_are_differences_of_the_objective(
         assert work.preconditioner == pytest.approx(diagonal, rel=1e-3, abs=1e-3)
 
         # coordinate descent keeps those of the losses alone
-        work = make_problem(X, y, weights, cost)
+        work = make_work_at(X, y, weights, cost)
         minimize_l1(transpose(X), 0.0, work, settings._replace(max_newton=0))
         assert work.gradient == pytest.approx(gradient - weights, rel=1e-3, abs=1e-3)
         loss_diagonal = np.maximum(diagonal - 1, 1e-12)
@@ -128,7 +128,7 @@ def test_instances_far_on_the_wrong_side_pull_the_gradient(text_like, loss, leng
     # the last feature is 1: these are the scores of all instances
     weights[-1] = length
     settings = Settings(1.0, LOSSES[loss])
-    work = make_problem(X, y, weights)
+    work = make_work_at(X, y, weights)
     fill_gradient(X, work, collect_active(work, settings), settings.C)
     theirs = weights + naive.loss_gradient(text_like.dense, y, weights, loss)
     assert work.gradient == pytest.approx(theirs, rel=1e-4, abs=1e-3)

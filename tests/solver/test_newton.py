@@ -4,7 +4,7 @@ import naive
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from solving import make_problem
+from solving import make_work_at
 
 from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.losses import LOSSES
@@ -20,7 +20,7 @@ def test_same_steps_as_the_dense_reference(text_like, loss) -> None:
     settings = Settings(2.0, loss)
     for seed, y in enumerate(text_like.labels):
         weights = np.random.default_rng(seed).normal(size=X.n_columns).astype(np.float32)
-        work = make_problem(X, y, weights)
+        work = make_work_at(X, y, weights)
         n_active = collect_active(work, settings)
         fill_gradient(X, work, n_active, settings.C)
         fill_preconditioner(X, work, n_active, settings)
@@ -38,7 +38,7 @@ def search_along(
     text_like, y: np.ndarray, weights: np.ndarray, step: np.ndarray, share: float = 0.01
 ) -> tuple[float, int]:
     """Search the length of a step that brings a share of the linear decrease."""
-    work = make_problem(text_like.X, y, weights)
+    work = make_work_at(text_like.X, y, weights)
     work.score_steps[:] = text_like.dense @ step
     work.step[:] = step
     work.gradient[:] = weights + naive.loss_gradient(text_like.dense, y, weights)
