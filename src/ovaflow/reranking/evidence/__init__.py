@@ -19,8 +19,8 @@ To add a kind of evidence:
    in ``docs/file-formats.md``.
 4. Raise the revision of ``rerank`` in :mod:`ovaflow.steps`, and of a kind that is not optional also
    that of ``doubts``. Then record the results, as CONTRIBUTING.md says.
-5. Add the columns to the tests that list them, ``tests/reranking/test_evidence.py`` or, of an
-   optional kind, ``test_further_evidence.py``.
+5. Compare the columns with an outside oracle, those of a kind that is not optional in
+   ``tests/reranking/test_evidence.py``, which lists all of them.
 
 Second stages that were fitted with other columns are refused from then on, with the advice to fit
 them again.
