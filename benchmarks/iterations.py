@@ -24,7 +24,7 @@ from ovaflow.initialization.starts import (
     make_ranking_start,
 )
 from ovaflow.settings.train import TrainLabels
-from ovaflow.solver.newton import NO_STEP, evaluate_start, set_up_problem, take_step
+from ovaflow.solver.newton import NO_STEP_LENGTH, evaluate_start, set_up_problem, take_step
 from ovaflow.solver.objective import compute_objective
 from ovaflow.solver.problem import Workspace, make_workspace
 from ovaflow.training.label_jobs import LabelJobs
@@ -117,7 +117,7 @@ def _iterations(jobs: LabelJobs, label: int, work: Workspace) -> Iterator[dict]:
             "cg_steps": at.cg_steps,
             "milliseconds": milliseconds,
         }
-        if at.gradient_norm <= jobs.targets[label] or (number and at.step_length == NO_STEP):
+        if at.gradient_norm <= jobs.targets[label] or (number and at.step_length == NO_STEP_LENGTH):
             return
 
 

@@ -102,7 +102,7 @@ def _newton_step(rows, gradient, settings) -> np.ndarray:
 def _line_search(w, step, slope, margins, margin_steps, settings) -> np.float32:
     """Try step lengths 1, 1/2, 1/4, ... until the decrease suffices; return 0 if none does."""
     loss = np.square(np.maximum(1 - margins, 0)).sum(dtype=np.float64)
-    for halvings in range(settings.max_backtracking_steps + 1):
+    for halvings in range(settings.max_line_search_halvings + 1):
         length = np.float32(0.5**halvings)
         moved = np.square(np.maximum(1 - margins - length * margin_steps, 0)).sum(dtype=np.float64)
         change = length * (w @ step) + length**2 / 2 * (step @ step) + settings.C * (moved - loss)

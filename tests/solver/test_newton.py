@@ -8,7 +8,7 @@ from solving import make_work_at
 
 from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.losses import LOSSES
-from ovaflow.solver.newton import NO_STEP, search_step_length, solve_newton_system
+from ovaflow.solver.newton import NO_STEP_LENGTH, search_step_length, solve_newton_system
 from ovaflow.solver.objective import collect_active, fill_gradient, fill_preconditioner
 from ovaflow.solver.problem import Settings
 from ovaflow.solver.stopping import Tolerance, scale_tolerance
@@ -69,7 +69,7 @@ def test_uphill_is_refused(text_like) -> None:
     weights = np.zeros(text_like.X.n_columns)
     uphill = naive.loss_gradient(text_like.dense, y, weights)
     length, _ = search_along(text_like, y, weights, uphill)
-    assert length == NO_STEP
+    assert length == NO_STEP_LENGTH
 
 
 def test_labels_of_few_positives_may_have_the_tolerance_of_twenty() -> None:

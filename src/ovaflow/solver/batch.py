@@ -3,8 +3,8 @@
 A label is *admitted* with weights that rank the instances, *solved* from its
 start on those ranked highest, and *checked*: the screen finds every instance
 whose loss is curved under the label's weights, and those that are missing join
-the working set. The label is finished when they leave its gradient below the
-target without another step.
+the working set. The label is finished when a complete check adds nothing, or
+the solution after it takes no step.
 
 Why this is exact: under the squared hinge an instance with a margin of 1 or
 more adds nothing to the objective, its gradient or its Hessian. After the last
@@ -21,7 +21,7 @@ import numpy as np
 
 from ovaflow.solver.objective import copy_vector
 from ovaflow.solver.problem import (
-    NO_STEPS,
+    OUTCOME_AT_START,
     Instances,
     LabelProblem,
     Outcome,
@@ -78,7 +78,7 @@ class _Progress(NamedTuple):
 
     slot: int
     settings: Settings  # with the C of the label
-    total: Outcome = NO_STEPS
+    total: Outcome = OUTCOME_AT_START
 
 
 class SolvedLabel(NamedTuple):

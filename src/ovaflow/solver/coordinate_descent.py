@@ -25,7 +25,7 @@ from ovaflow.solver.newton import (
     CONVERGED,
     ITERATION_LIMIT,
     LINE_SEARCH_FAILED,
-    NO_STEP,
+    NO_STEP_LENGTH,
     loss_change,
     move_along_step,
     set_up_problem,
@@ -93,11 +93,12 @@ def minimize_l1(
     if it is known: the first step then leaves out features that will hardly move.
     """
     order = np.empty(len(work.weights), np.int32)
-    first_active = active = _fill_slopes(work, settings.loss)
+    active = _fill_slopes(work, settings.loss)
+    active_start = active
     survey = _survey_features(columns, largest, order, work, settings.C)
     newton_steps = 0
     passes = 0
-    backtracking_steps = 0
+    line_search_halvings = 0
     status = CONVERGED
     while survey.violation > target:
         if newton_steps == settings.max_newton:
@@ -106,10 +107,10 @@ def minimize_l1(
         tolerance = settings.inner_tolerance * survey.violation
         movable = order[: survey.n_movable]
         passes += _fill_step(columns, movable, active, tolerance, work, settings)
-        length, backtracked = _search_step_length(work, settings)
+        length, halvings = _search_step_length(work, settings)
         newton_steps += 1
-        backtracking_steps += backtracked
-        if length == NO_STEP:
+        line_search_halvings += halvings
+        if length == NO_STEP_LENGTH:
             status = LINE_SEARCH_FAILED
             break
         move_along_step(work, np.float32(length))
@@ -118,8 +119,8 @@ def minimize_l1(
     return Outcome(
         newton_steps=newton_steps,
         cg_steps=passes,
-        line_search_halvings=backtracking_steps,
-        active_start=first_active,
+        line_search_halvings=line_search_halvings,
+        active_start=active_start,
         active_end=active,
         objective=_l1_norm(work.weights) + settings.C * total_loss(work, settings.loss),
         gradient_norm=survey.violation,
@@ -392,8 +393,8 @@ def _shuffle(order: np.ndarray, seed: np.uint64) -> np.uint64:
 def _search_step_length(work: Workspace, settings: Settings) -> tuple[float, int]:
     """Search the first length a = 1, 1/2, ... that brings a share c of the linear decrease.
 
-    L(w + a p) - L(w) <= c a (<g, p> + |w + p|_1 - |w|_1). Returns a, ``NO_STEP`` where there is
-    none, and the number of backtracking steps.
+    L(w + a p) - L(w) <= c a (<g, p> + |w + p|_1 - |w|_1). Returns a, ``NO_STEP_LENGTH`` where
+    there is none, and the number of halvings.
     """
     slope = 0.0
     before = _l1_norm(work.weights)
@@ -401,16 +402,16 @@ def _search_step_length(work: Workspace, settings: Settings) -> tuple[float, int
         slope += np.float64(work.gradient[j]) * work.step[j]
     slope += _moved_l1_norm(work, 1.0) - before
     length = 1.0
-    for backtracking_steps in range(settings.max_backtracking_steps + 1):
+    for line_search_halvings in range(settings.max_line_search_halvings + 1):
         change = (
             _moved_l1_norm(work, length)
             - before
             + settings.C * loss_change(work, length, settings.loss)
         )
         if change <= settings.sufficient_decrease * length * slope:
-            return length, backtracking_steps
+            return length, line_search_halvings
         length *= 0.5
-    return NO_STEP, settings.max_backtracking_steps
+    return NO_STEP_LENGTH, settings.max_line_search_halvings
 
 
 @kernel

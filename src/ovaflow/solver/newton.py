@@ -35,8 +35,8 @@ CONVERGED = int(Status.CONVERGED)
 ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
 LINE_SEARCH_FAILED = int(Status.LINE_SEARCH_FAILED)
 
-NO_STEP = 0.0
-"""Step length of a line search that found none."""
+NO_STEP_LENGTH = 0.0
+"""Step length at the start, and of a line search that found none."""
 
 EXHAUSTED_CURVATURE = 1e-16
 """<d, H d> up to which a direction is exhausted: with no active instance H = I and one step is
@@ -47,8 +47,8 @@ exact.
 class Iteration(NamedTuple):
     """State after a Newton step, and the steps that it took."""
 
-    step_length: float  # a, found by the line search; NO_STEP at the start, and where it found none
-    backtracking_steps: int
+    step_length: float  # a, found by the line search, or NO_STEP_LENGTH
+    line_search_halvings: int
     cg_steps: int
     active: int  # instances with a slope under the weights now
     gradient_norm: float  # |g(w)| now
@@ -88,14 +88,14 @@ def set_up_problem(
 def minimize(X: CSR, target: float, work: Workspace, settings: Settings) -> Outcome:
     """Take Newton steps until |g| <= target, from w, with costs and scores as in ``work``.
 
-    Called by :func:`solve_label` on all instances, and by the fast paths on parts of them, where
-    the objective may lack a constant.
+    Called by :func:`solve_label` on all instances, and by the fast paths on parts of them. The
+    objective of the sampled path lacks a constant, so its values must not be compared with others.
     """
     iteration = evaluate_start(X, work, settings)
-    first_active = iteration.active
+    active_start = iteration.active
     newton_steps = 0
     cg_steps = 0
-    backtracking_steps = 0
+    line_search_halvings = 0
     status = CONVERGED
     while iteration.gradient_norm > target:
         if newton_steps == settings.max_newton:
@@ -104,15 +104,15 @@ def minimize(X: CSR, target: float, work: Workspace, settings: Settings) -> Outc
         iteration = take_step(X, iteration, work, settings)
         newton_steps += 1
         cg_steps += iteration.cg_steps
-        backtracking_steps += iteration.backtracking_steps
-        if iteration.step_length == NO_STEP:
+        line_search_halvings += iteration.line_search_halvings
+        if iteration.step_length == NO_STEP_LENGTH:
             status = LINE_SEARCH_FAILED
             break
     return Outcome(
         newton_steps=newton_steps,
         cg_steps=cg_steps,
-        line_search_halvings=backtracking_steps,
-        active_start=first_active,
+        line_search_halvings=line_search_halvings,
+        active_start=active_start,
         active_end=iteration.active,
         objective=compute_objective(work, settings),
         gradient_norm=iteration.gradient_norm,
@@ -127,7 +127,7 @@ def evaluate_start(X: CSR, work: Workspace, settings: Settings) -> Iteration:
     """Find active instances and the gradient of the start, with costs and scores as in ``work``."""
     n_active = collect_active(work, settings)
     gradient_norm = fill_gradient(X, work, n_active, settings.C)
-    return Iteration(NO_STEP, 0, 0, n_active, gradient_norm)
+    return Iteration(NO_STEP_LENGTH, 0, 0, n_active, gradient_norm)
 
 
 @inner_kernel
@@ -136,13 +136,15 @@ def take_step(X: CSR, last: Iteration, work: Workspace, settings: Settings) -> I
     fill_preconditioner(X, work, last.active, settings)
     cg_steps = solve_newton_system(X, work, last.active, settings)
     multiply_vector(X.data, X.indices, X.indptr, work.step, work.score_steps)
-    length, backtracking_steps = search_step_length(work, settings)
-    if length == NO_STEP:
-        return Iteration(NO_STEP, backtracking_steps, cg_steps, last.active, last.gradient_norm)
+    length, line_search_halvings = search_step_length(work, settings)
+    if length == NO_STEP_LENGTH:
+        return Iteration(
+            NO_STEP_LENGTH, line_search_halvings, cg_steps, last.active, last.gradient_norm
+        )
     move_along_step(work, np.float32(length))
     n_active = collect_active(work, settings)
     gradient_norm = fill_gradient(X, work, n_active, settings.C)
-    return Iteration(length, backtracking_steps, cg_steps, n_active, gradient_norm)
+    return Iteration(length, line_search_halvings, cg_steps, n_active, gradient_norm)
 
 
 @kernel
@@ -218,19 +220,19 @@ def _update_direction(work: Workspace, ratio: np.float32) -> None:
 def search_step_length(work: Workspace, settings: Settings) -> tuple[float, int]:
     """Search the first length a = 1, 1/2, 1/4, ... with L(w + a p) - L(w) <= c a <g, p>.
 
-    Returns a, :data:`NO_STEP` where there is none, and the number of backtracking steps.
+    Returns a, :data:`NO_STEP_LENGTH` where there is none, and the number of halvings.
     """
     slope = dot(work.gradient, work.step)
     weight_slope = dot(work.weights, work.step)
     weight_curvature = dot(work.step, work.step)
     length = 1.0
-    for backtracking_steps in range(settings.max_backtracking_steps + 1):
+    for line_search_halvings in range(settings.max_line_search_halvings + 1):
         change = length * weight_slope + 0.5 * length * length * weight_curvature
         change += settings.C * loss_change(work, length, settings.loss)
         if change <= settings.sufficient_decrease * length * slope:
-            return length, backtracking_steps
+            return length, line_search_halvings
         length *= 0.5
-    return NO_STEP, settings.max_backtracking_steps
+    return NO_STEP_LENGTH, settings.max_line_search_halvings
 
 
 @kernel

@@ -22,14 +22,17 @@ REGULARIZATIONS = ("l2", "l1")
 class Settings(NamedTuple):
     """Constants of the optimization, as kernels take them.
 
-    The defaults follow LIBLINEAR 2.40 and the MSI paper, sec. 5.
+    The defaults follow LIBLINEAR 2.40 and the MSI paper, sec. 5. Root and anchor, which are no
+    labels, are solved with the same constants. So what ends a label belongs in
+    :class:`LabelProblem`, next to its target: :class:`~ovaflow.solver.stopping.Tolerance` makes
+    one for each label.
     """
 
     C: float
     loss: int  # code of LOSSES
     max_newton: int = 1000
     max_cg: int = 1000  # in one Newton step
-    max_backtracking_steps: int = 20  # in one line search
+    max_line_search_halvings: int = 20  # in one line search
     sufficient_decrease: float = 0.01  # share of the linear decrease that a step must reach
     preconditioning: float = 0.01  # weight of the Hessian's diagonal against the identity
     # with L1: violation at which a quadratic model is solved, as a share of that before
@@ -154,6 +157,11 @@ class Status(IntEnum):
     NO_POSITIVES = 3  # nothing is trained
     TAKEN_OVER = 4  # an earlier model's weights are kept
 
+    @property
+    def is_above_target(self) -> bool:
+        """True if the solver gave the label up above its target."""
+        return self not in (Status.CONVERGED, Status.NO_POSITIVES, Status.TAKEN_OVER)
+
 
 class Outcome(NamedTuple):
     """Steps of one label and the solution that they reached; by default none were taken."""
@@ -166,11 +174,11 @@ class Outcome(NamedTuple):
     objective: float = 0.0  # 1/2 |w|^2, or |w|_1, + C sum of losses
     gradient_norm: float = 0.0  # |g(w)|, with L1 the violation of the optimality conditions
     gradient_target: float = 0.0  # what it had to reach
-    status: int = 0  # code of Status
+    status: int = 0  # code of Status, before the first step that of CONVERGED
     full_passes: int = 0  # over all of X
 
 
-NO_STEPS = Outcome()
+OUTCOME_AT_START = Outcome()
 """Outcome of a label before its first step; kernels cannot leave out fields."""
 
 

@@ -30,7 +30,7 @@ import numpy as np
 from ovaflow.solver.batch import SolvedLabel
 from ovaflow.solver.newton import solve_label
 from ovaflow.solver.problem import (
-    NO_STEPS,
+    OUTCOME_AT_START,
     Instances,
     LabelProblem,
     Outcome,
@@ -89,7 +89,7 @@ class _Progress:
         self.label = label
         self.problem = problem
         self.rounds = 0
-        self.total = NO_STEPS
+        self.total = OUTCOME_AT_START
         self.norm = np.inf
 
 

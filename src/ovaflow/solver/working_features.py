@@ -27,7 +27,7 @@ from ovaflow.solver.coordinate_descent import minimize_l1, optimality_violation
 from ovaflow.solver.losses import loss_curvature, loss_slope
 from ovaflow.solver.newton import CONVERGED, ITERATION_LIMIT
 from ovaflow.solver.problem import (
-    NO_STEPS,
+    OUTCOME_AT_START,
     Instances,
     LabelProblem,
     Outcome,
@@ -169,9 +169,9 @@ def _minimize_on_features(
 ) -> Outcome:
     """Solve on working features and add those that violate, until the target is reached."""
     count = _choose_first_features(features, scratch)
-    total = NO_STEPS
+    total = OUTCOME_AT_START
     rounds = 0
-    first_active = 0
+    active_start = 0
     tolerance = _INNER_SHARE * target
     status = CONVERGED
     while True:
@@ -182,7 +182,7 @@ def _minimize_on_features(
         solved = minimize_l1(gathered.part, tolerance, view, settings)
         last_score = view.scores[n_rows]
         if rounds == 0:
-            first_active = solved.active_start + _count_active_others(
+            active_start = solved.active_start + _count_active_others(
                 gathered.n_others, first_score, settings.loss
             )
         total = add_round(total, solved, rounds)
@@ -199,7 +199,8 @@ def _minimize_on_features(
             status = ITERATION_LIMIT
             break
         added = _add_features(features.bias, count, scratch)
-        # a step that single precision cuts short ends the label only where no feature is missing
+        # an inner problem that ends above its tolerance ends the label only where no feature is
+        # missing
         if added == 0 and solved.status != CONVERGED:
             status = solved.status
             break
@@ -214,7 +215,7 @@ def _minimize_on_features(
         newton_steps=total.newton_steps,
         cg_steps=total.cg_steps,
         line_search_halvings=total.line_search_halvings,
-        active_start=first_active,
+        active_start=active_start,
         active_end=active,
         objective=total.objective,
         gradient_norm=violation,

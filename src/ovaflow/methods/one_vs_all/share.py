@@ -70,9 +70,10 @@ def make_plan_share(
 def describe_shard(shard: Shard) -> str:
     """Describe a shard in words."""
     status = shard.statistics["status"]
+    above_target = [each for each in Status if each.is_above_target]
     counts = {
         "taken over": (status == Status.TAKEN_OVER).sum(),
-        "not converged": np.isin(status, (Status.ITERATION_LIMIT, Status.LINE_SEARCH_FAILED)).sum(),
+        "not converged": np.isin(status, above_target).sum(),
     }
     description = f"{len(shard.labels):,} labels, {len(shard.weights.data):,} weights"
     for outcome, count in counts.items():
