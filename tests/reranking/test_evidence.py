@@ -180,7 +180,7 @@ def test_nearest_texts_are_those_by_cosine_but_for_rounding(problem, negative, p
 
 
 def test_nearest_texts_do_not_depend_on_threads_and_batches(evidence, dataset) -> None:
-    texts = copy_unit_rows(dataset.test.X, dataset.n_word_features)
+    texts = copy_unit_rows(dataset.test.X, dataset.n_text_features)
     similar = evidence.get(SimilarTexts)
     theirs = similar.find_nearest(texts, threads=1)
     threaded = similar.find_nearest(texts, threads=3)

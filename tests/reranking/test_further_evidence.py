@@ -173,7 +173,7 @@ def test_first_words_are_those_of_a_shorter_text(model, dataset, monkeypatch) ->
     texts = [" ".join(texts[row][:5]) for row in rows]
     ids, theirs = alone.top_k(Predictor(alone).from_texts(texts), 10)
     ids[:, 9] = NO_LABEL
-    evidence = CandidateEvidence([FirstWords()], dataset.n_word_features)
+    evidence = CandidateEvidence([FirstWords()], dataset.n_text_features)
     found = evidence.prepare_texts(select_rows(dataset.test.X, rows), alone)
     scores, places = FirstWords().compute(Candidates(found, ids, theirs, np.arange(10)))
     assert scores[:, :9] == pytest.approx(theirs[:, :9], abs=1e-5)

@@ -282,7 +282,7 @@ class Dataset(LazyNames):
         return {kind: f"{words} (training)" for kind, words in columns.in_words.items()}
 
     @property
-    def n_word_features(self) -> int:
+    def n_text_features(self) -> int:
         """Number of features before those of columns and the bias feature, which come last."""
         n = self.n_features - count_column_features(self.parameters)
         if self.bias_feature >= 0:
@@ -318,11 +318,11 @@ class Dataset(LazyNames):
         """
         if self.train.units is not None:
             return self.train.units
-        X, bias_feature = self.word_features
+        X, bias_feature = self.text_features
         return find_feature_units(X, bias_feature, split=self.parameters.get("split", "together"))
 
     @property
-    def word_features(self) -> tuple[CSR, int]:
+    def text_features(self) -> tuple[CSR, int]:
         """Features of the training documents without those of columns, CSR (n, d), and the bias
         feature or -1.
         """

@@ -39,7 +39,7 @@ def draw_held_out_documents(
     units = dataset.units
     if dataset.parameters.get("split") == "random":
         return draw_at_random(units, fraction, seed)
-    X, bias_feature = dataset.word_features
+    X, bias_feature = dataset.text_features
     return draw_by_hash(units, hash_rows(X, seed, bias_feature), fraction)
 
 

@@ -96,7 +96,7 @@ class ModelFile(
         return self.n_features - 1 if self.bias else -1
 
     @property
-    def n_word_features(self) -> int:
+    def n_text_features(self) -> int:
         """Number of features before those of columns and the bias feature, which come last."""
         return self.n_features - (self.bias != 0) - count_column_features(self.transform)
 

@@ -583,7 +583,7 @@ class Predictor:
     @property
     def n_source_features(self) -> int:
         """Number of features without the bias feature and those of columns next to texts."""
-        return self.model.n_word_features
+        return self.model.n_text_features
 
     def _require_features(self, X: CSR) -> None:
         if X.n_columns != self.model.n_columns:
@@ -651,7 +651,7 @@ def count_known_features(predictor: Predictor, X: CSR) -> np.ndarray:
 
     Returns int64 (n,).
     """
-    first = predictor.model.n_word_features
+    first = predictor.model.n_text_features
     n_column_features = count_column_features(predictor.model.transform)
     of_columns = select_columns(X, first, first + n_column_features)
     n_bias = int(predictor.model.bias != 0)

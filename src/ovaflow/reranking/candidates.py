@@ -26,7 +26,8 @@ class PreparedTexts:
     """Texts, and what evidence looks up in them before their candidates are known."""
 
     features: CSR  # input of the first stage
-    words: CSR  # the features of words among these; rows of length 1
+    # those made of words, without columns next to texts and the bias feature; rows of length 1
+    text_features: CSR
     own_features: dict[str, CSR]  # features that a single kind of evidence reads, by its name
     first_stage: Model | None  # None where no evidence needs it
     threads: int

@@ -151,7 +151,7 @@ class RerankedModel(Model):
     def rank_candidates(self, candidates: Candidates) -> BestLabels:
         """Rank candidates by probability: ids int32 and probabilities float32 (n, k)."""
         texts = candidates.texts
-        complete = find_covered_texts(texts.suggestions.values(), texts.words.n_rows)
+        complete = find_covered_texts(texts.suggestions.values(), texts.text_features.n_rows)
         probabilities, order = self.reranker.rank(
             self.evidence.compute(candidates), candidates.ids, complete
         )

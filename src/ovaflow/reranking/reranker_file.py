@@ -59,7 +59,7 @@ class Reranker(
 
     def _load_evidence(self, file: h5py.File, model: Model) -> CandidateEvidence:
         kinds = select_kinds(KINDS, self.optional_kinds)
-        sources = CandidateEvidence([], model.n_word_features).with_sources(self.sources)
+        sources = CandidateEvidence([], model.n_text_features).with_sources(self.sources)
         has_columns = self.parameters["columns"] == [
             *list_column_names(kinds),
             *sources.column_names,

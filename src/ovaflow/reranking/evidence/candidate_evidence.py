@@ -24,14 +24,14 @@ class CandidateEvidence:
     """Kinds of evidence, in the order of their columns."""
 
     kinds: list[Evidence]
-    n_word_features: int  # number of the first features of texts, which are words
+    n_text_features: int  # number of the first features of texts, which are made of words
 
     @classmethod
     def fit(cls, training: EvidenceTraining, kinds: Iterable[type[Evidence]] | None = None) -> Self:
         """Take evidence from training texts: all kinds that these have, or some."""
         fitted = [kind.fit(training) for kind in (KINDS if kinds is None else kinds)]
         available = [kind for kind in fitted if kind is not None]
-        return cls(available, training.dataset.n_word_features)
+        return cls(available, training.dataset.n_text_features)
 
     def refit(self, training: EvidenceTraining) -> Self:
         """Take the same kinds of evidence from more training texts."""
@@ -106,9 +106,9 @@ class CandidateEvidence:
             Suggestions of each source by its name; none may be missing.
         """
         features, own_features = self.split_features(X)
-        words = copy_unit_rows(features, self.n_word_features)
+        text_features = copy_unit_rows(features, self.n_text_features)
         texts = PreparedTexts(
-            features, words, own_features, first_stage, threads, suggestions or {}
+            features, text_features, own_features, first_stage, threads, suggestions or {}
         )
         for kind in self.kinds:
             texts.lookups[kind.name] = kind.look_up(texts)

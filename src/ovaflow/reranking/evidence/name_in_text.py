@@ -49,12 +49,12 @@ class NameInText(Evidence):
         return cls(LabelNames.from_dataset(training.dataset))
 
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
-        overlap = self.names.compare(candidates.texts.words, candidates.ids)
+        overlap = self.names.compare(candidates.texts.text_features, candidates.ids)
         return [*overlap.feature_columns, overlap.phrase, overlap.letters]
 
     def give_reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
         ids = text.candidates.ids
-        shares = self.names.compare(text.candidates.texts.words, ids).share[0]
+        shares = self.names.compare(text.candidates.texts.text_features, ids).share[0]
         has_several_names = np.diff(self.names.names_of_labels) > 1
         reasons = []
         for label, share in zip(ids[0].tolist(), shares.tolist(), strict=True):

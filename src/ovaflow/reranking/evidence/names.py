@@ -61,7 +61,7 @@ class LabelNames(NamedTuple):
         """Take the names that are training texts, which come last and have one label each."""
         rows, indptr = find_name_rows(dataset)
         X = select_rows(dataset.train.X, rows)
-        names = copy_unit_rows(X._replace(places=None), dataset.n_word_features)
+        names = copy_unit_rows(X._replace(places=None), dataset.n_text_features)
         phrases, letters = _find_phrases(names, dataset)
         return cls(names, indptr, phrases, letters)
 

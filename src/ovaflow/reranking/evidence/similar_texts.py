@@ -63,7 +63,7 @@ class SimilarTexts(Evidence):
             rows = np.arange(MAX_INDEXED_TEXTS) * X.n_rows // MAX_INDEXED_TEXTS
             X = select_rows(X, rows)
             labels = select_rows(labels, rows)
-        return cls.index(copy_unit_rows(X, training.dataset.n_word_features), labels)
+        return cls.index(copy_unit_rows(X, training.dataset.n_text_features), labels)
 
     @classmethod
     def index(cls, X: CSR, labels: CSR) -> Self:
@@ -72,7 +72,7 @@ class SimilarTexts(Evidence):
         return cls(labels, [_round_to_bytes(panel) for panel in panels])
 
     def look_up(self, texts: PreparedTexts) -> Nearest:
-        return self.find_nearest(texts.words, texts.threads)
+        return self.find_nearest(texts.text_features, texts.threads)
 
     def suggest_candidates(self, texts: PreparedTexts) -> np.ndarray:
         return self.find_most_voted(texts.lookups[self.name], MAX_FURTHER_CANDIDATES)

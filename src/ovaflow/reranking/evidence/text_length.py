@@ -19,4 +19,4 @@ class TextLength(Evidence):
     directions: ClassVar[dict[str, int]] = {"known features": 0}
 
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
-        return [np.diff(candidates.texts.words.indptr)[:, None]]
+        return [np.diff(candidates.texts.text_features.indptr)[:, None]]
