@@ -83,7 +83,7 @@ def truncate_every_third(split: Split, *, normalized: bool) -> Split:
     shares = np.arange(n) * _GOLDEN_RATIO % 1
     ends = SHORTEST_TRUNCATED * np.maximum(n_tokens / SHORTEST_TRUNCATED, 1) ** shares
     ends[np.arange(n) % 3 > 0] = np.inf
-    X, lengths = truncate_features(X, ends, normalized=normalized)
+    X, lengths = truncate_features(X, ends, rescale=normalized)
     norms = split.norms
     if normalized:
         norms = (norms * lengths).astype(np.float32)

@@ -5,7 +5,7 @@ import numpy as np
 from ovaflow.sparse.csr import CSR, NO_POSITION, offsets
 
 
-def truncate_features(X: CSR, ends: np.ndarray, *, normalized: bool) -> tuple[CSR, np.ndarray]:
+def truncate_features(X: CSR, ends: np.ndarray, *, rescale: bool) -> tuple[CSR, np.ndarray]:
     """Compute the features of texts that end early.
 
     Parameters
@@ -14,8 +14,8 @@ def truncate_features(X: CSR, ends: np.ndarray, *, normalized: bool) -> tuple[CS
         Features of the complete texts, shape (n, d), with the places of their first tokens.
     ends : ndarray of int64, shape (n,)
         Number of tokens after which each text ends.
-    normalized : bool
-        Whether rows have length 1 and are scaled to it again; the bias feature stays as it is.
+    rescale : bool
+        Whether to scale rows to length 1 again; the bias feature stays as it is.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def truncate_features(X: CSR, ends: np.ndarray, *, normalized: bool) -> tuple[CS
     is_word = is_word[is_kept]
     squares = np.bincount(rows[is_word], data[is_word] ** 2.0, n)
     lengths = np.sqrt(np.where(squares > 0, squares, 1))
-    if normalized:
+    if rescale:
         data = np.where(is_word, data / lengths[rows], data).astype(np.float32)
     indptr = offsets(np.bincount(rows, minlength=n))
     return CSR(data, X.indices[is_kept], indptr, X.n_columns, X.places[is_kept]), lengths

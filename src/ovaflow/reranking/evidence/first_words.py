@@ -58,8 +58,8 @@ class FirstWords(Evidence):
         X = texts.features
         # counts of words, as the service takes them, have no places: all words count as first
         if X.places is not None:
-            normalized = model.transform.get("normalize", False) and not model.takes_unscaled
-            X, _ = truncate_features(X, np.full(X.n_rows, N_FIRST_WORDS), normalized=normalized)
+            rescale = model.transform.get("normalize", False) and not model.takes_unscaled
+            X, _ = truncate_features(X, np.full(X.n_rows, N_FIRST_WORDS), rescale=rescale)
         ids = candidates.ids
         scores = model.score_each(X, np.maximum(ids, 0), texts.threads)
         scores = np.where(ids == NO_LABEL, NO_SCORE, scores)
