@@ -387,6 +387,11 @@ def find_token_spans(text: str, *, html: bool = False) -> list[TokenSpan]:
     ]
 
 
+def find_words(text: str, *, html: bool = False) -> set[str]:
+    """Find the different tokens of a text."""
+    return {span.token for span in find_token_spans(text, html=html)}
+
+
 def _find_clusters(text: str) -> Iterator[tuple[int, int]]:
     """Find the start and end of each character with the marks that compose with it."""
     first = 0

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from ovaflow.features.tokens import find_words
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.answer import shorten_float
 from ovaflow.prediction.explained_label import ExplainedLabel
@@ -19,7 +20,6 @@ from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.candidates import Candidates
 from ovaflow.reranking.evidence.kind import ExplainedText
 from ovaflow.reranking.evidence.kinds import find_explained_kinds
-from ovaflow.reranking.evidence.name_in_text import find_words
 from ovaflow.reranking.reranked_model import has_second_stage
 from ovaflow.sparse.csr import CSR
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ovaflow.features.tokens import find_token_spans
+from ovaflow.features.tokens import find_words
 from ovaflow.reranking.candidates import Candidates
 from ovaflow.reranking.evidence.kind import Evidence, EvidenceTraining, ExplainedText, Wording
 from ovaflow.reranking.evidence.names import (
@@ -66,11 +66,6 @@ class NameInText(Evidence):
             )
             reasons.append(reason)
         return reasons
-
-
-def find_words(text: str, *, html: bool = False) -> set[str]:
-    """Find the tokens of a text."""
-    return {span.token for span in find_token_spans(text, html=html)}
 
 
 def _explain(
