@@ -17,7 +17,7 @@ from ovaflow.evaluation.doubts import (
     tabulate_doubts,
 )
 from ovaflow.model.model_file import open_any_model
-from ovaflow.report.doubts import COLUMNS_WITHOUT_KIND, RECORD_NAME_LENGTH
+from ovaflow.report.doubts import COLUMNS_WITHOUT_KIND, MAX_RECORD_NAME_CHARACTERS
 from ovaflow.reranking.fitting import require_same_dataset
 from ovaflow.reranking.held_out_texts import MIN_HELD_OUT_TEXTS
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
@@ -89,7 +89,9 @@ def doubts_command(
 
 
 def _make_listing(title: str, rows: Sequence[dict[str, Any]]) -> Listing:
-    return Listing(title, DOUBT_COLUMNS, COLUMNS_WITHOUT_KIND, rows, name_length=RECORD_NAME_LENGTH)
+    return Listing(
+        title, DOUBT_COLUMNS, COLUMNS_WITHOUT_KIND, rows, name_length=MAX_RECORD_NAME_CHARACTERS
+    )
 
 
 def _find_held_out(model: Path) -> Path:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAX_SHOWN_ROWS = 10
 """Rows of doubts.csv on the page."""
 
-RECORD_NAME_LENGTH = 40
+MAX_RECORD_NAME_CHARACTERS = 40
 """Characters of a record's name that are shown."""
 
 
@@ -48,7 +48,7 @@ def show_doubts(results: DatasetResults) -> dict[str, Any] | None:
 
 
 def _make_row(entry: dict[str, str], cells: list[Cell]) -> Row:
-    return Row(wording.plain(entry["record"], RECORD_NAME_LENGTH), cells)
+    return Row(wording.plain(entry["record"], MAX_RECORD_NAME_CHARACTERS), cells)
 
 
 def _make_text_column(title: str, name: str, limit: int) -> Column:

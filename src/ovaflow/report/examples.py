@@ -18,7 +18,7 @@ from ovaflow.prediction.explanation import LabelContributions
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import errors_page, wording
 from ovaflow.report.label_words import (
-    MAX_NAME_LETTERS,
+    MAX_NAME_CHARACTERS,
     WeightedWord,
     explain_predictions,
     find_pushing_words,
@@ -167,7 +167,7 @@ class ExampleTexts:
             pieces = self._cut_excerpt(excerpt, explanations, true)
         if not text:
             for name in self.dataset.heaviest_features("test", row, MAX_FEATURES):
-                features.append(wording.plain(name, MAX_NAME_LETTERS))
+                features.append(wording.plain(name, MAX_NAME_CHARACTERS))
         labels = []
         for label, value in zip(ids[:MAX_PREDICTED], values[:MAX_PREDICTED], strict=True):
             labels.append(self._make_predicted(label, value, explanations, hit=label in true))

@@ -30,7 +30,7 @@ MAX_WORDS_DOWN = 1  # words shown that push it down
 SAMPLED_LABELS = 8  # labels shown with their words, spread from the most frequent to the rarest
 WORDS_OF_LABEL = 7  # words shown of each of these labels
 NEAREST_OF_LABEL = 3  # nearest labels shown of each of these labels
-MAX_NAME_LETTERS = 40  # characters shown of a feature's name
+MAX_NAME_CHARACTERS = 40  # characters shown of a feature's name
 
 WeightedWord = tuple[str, float]
 """Name of a feature with its weight or contribution."""
@@ -113,7 +113,7 @@ def _get_word(predictor: Predictor, feature: int) -> str:
     names = predictor.feature_names
     if not names:
         return f"feature {feature}"
-    return wording.plain(names[feature], MAX_NAME_LETTERS)
+    return wording.plain(names[feature], MAX_NAME_CHARACTERS)
 
 
 def show_labels(results: DatasetResults) -> dict[str, Any] | None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MAX_LISTED_PAIRS = 12  # pairs of labels in the table
 MAX_DRAWN_LABELS = 10  # labels in the figure
-_MAX_NAME_LETTERS = 22  # of a label in the figure
+_MAX_NAME_CHARACTERS = 22  # of a label in the figure
 _CAPTION = (
     "Test instances by their label (rows) and by the label predicted first (columns); the darker, "
     "the larger the share of the row."
@@ -190,7 +190,7 @@ def _paint(
         axes.record(
             names[labels[true]], predicted=[names[labels[predicted]]], instances=[int(times)]
         )
-    shortened = [wording.plain(names[label], _MAX_NAME_LETTERS) for label in labels]
+    shortened = [wording.plain(names[label], _MAX_NAME_CHARACTERS) for label in labels]
     end = len(labels) - 0.5
     axes.set(
         xlabel="predicted first",
