@@ -201,8 +201,8 @@ def test_unknown_ids_and_labels_are_counted_and_too_few_texts_are_not_used(
     unknown = sum(row["label"] not in labels for row in rows)
     _, said = rerank(tmp_path / "out", f"--suggestions={path}")
     counts = (
-        f"unknown are 1 of {len({row['id'] for row in rows})} ids and the labels of {unknown}"
-        f" of {len(rows):,}"
+        f"1 of {len({row['id'] for row in rows})} ids are unknown, and the labels of {unknown}"
+        f" of {len(rows):,} suggestions"
     )
     assert counts in said
     assert "of the held-out instances, it needs 200" in said
