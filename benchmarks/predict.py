@@ -213,7 +213,7 @@ class Timing(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What a contestant took in one round, in milliseconds."""
+    """Times of a contestant in one round, in milliseconds."""
 
     batch: float  # CPU time of an instance
     single: float  # CPU time of one instance at a time

@@ -60,7 +60,7 @@ _ERROR_DESCRIPTIONS = {
 
 
 class ProjectBackend(BaseModel):
-    """What makes the suggestions."""
+    """The program that makes the suggestions."""
 
     backend_id: str
 
@@ -132,7 +132,7 @@ class TextToTell(BaseModel):
 
 
 class LanguageScore(BaseModel):
-    """How well a language fits a text."""
+    """A language, and how well it fits a text."""
 
     language: str | None = Field(description="Null if it is none of the candidates.")
     score: float

@@ -109,7 +109,7 @@ class LabelDescription(_Reply):
 
 
 class Explanation(_Reply):
-    """Why labels have their scores."""
+    """The reasons for the scores of labels."""
 
     labels: list[ExplainedLabel]
     features: int = Field(description="Number of the model's features that the instance has.")
@@ -130,7 +130,7 @@ class FileText(BaseModel):
 
 
 class SavedCorrection(_Reply):
-    """What was saved."""
+    """The correction as it was saved."""
 
     time: str = Field(description="Time of saving, in UTC.")
     id: str = Field(description="Id of the record in the file.")
@@ -183,14 +183,14 @@ RecordColumns = create_model(
 
 
 class Failing(BaseModel):
-    """What the operator should mend."""
+    """A fault that the operator should mend."""
 
     since: str = Field(description="Time of the first failure, in UTC.")
     reason: str = Field(description="Reason; the log has the paths.")
 
 
 class Health(_Reply):
-    """What is served."""
+    """The model that is served, and its state."""
 
     status: str
     method: str
