@@ -321,3 +321,57 @@ def resolve_labels(written, new_names, replaced, above, is_label):
         every |= set(above(name))
     kept = {label for label in every if is_label(label)}
     return kept, every - kept, set(written) & new_names.keys(), names & replaced.keys()
+
+
+def _fold(text) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _is_letter(character) -> bool:
+    return character.isalnum() or unicodedata.category(character).startswith("M")
+
+
+def rank_text(searched, text) -> int:
+    """Rank a text: 0 equal, 1 begins with the search, 2 each of its words begins a word, 3 each
+    occurs, 4 no match.
+    """
+    text = _fold(text)
+    if text == searched:
+        return 0
+    if text.startswith(searched):
+        return 1
+    rank = 2
+    words = [word for word in re.split(r"[\s,;]+", searched) if word]
+    for word in words or [searched]:
+        places = [place for place in range(len(text)) if text.startswith(word, place)]
+        if not places:
+            return 4
+        if not any(place == 0 or not _is_letter(text[place - 1]) for place in places):
+            rank = 3
+    return rank
+
+
+def find_labels(search, labels) -> list[tuple[int, str | None]]:
+    """Find labels given by name, alternative names, URI and notation: ids in order, and the
+    alternative names by which they are found.
+    """
+    searched = _fold(search.strip())
+    if not searched:
+        return [(label, None) for label in range(len(labels))]
+    identifier = re.sub("^https?://", "", search.strip(), flags=re.I).rstrip("/").lower()
+    found = []
+    for label, (name, alternatives, uri, notation) in enumerate(labels):
+        ranks = [(rank_text(searched, name), 0, None)]
+        for alternative in alternatives:
+            ranks.append((rank_text(searched, alternative), 1, alternative))
+        by_notation = rank_text(searched, notation)
+        if by_notation <= 1:
+            ranks.append((by_notation, 0, None))
+        uri_end = uri.lower().rstrip("/")
+        if identifier and re.search(f"(^|[/#:]){re.escape(identifier)}$", uri_end):
+            ranks.append((0, 0, None))
+        rank, _, alternative = best = min(ranks, key=lambda each: each[:2])
+        if rank < 4:
+            found.append((best[:2], label, alternative))
+    found.sort(key=lambda each: each[:2])
+    return [(label, alternative) for _, label, alternative in found]

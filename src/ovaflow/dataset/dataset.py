@@ -37,9 +37,9 @@ from ovaflow.storage.hdf5 import create_artifact, open_artifact, read_checksum, 
 class Names:
     """Names of labels, of features (without the bias feature) and inverse document frequencies.
 
-    Labels of a subject vocabulary also have URIs, notations and names in further languages, which
-    are empty where a subject has none, and groups: ids of labels by URI of scheme, collection or
-    type.
+    Labels of a subject vocabulary also have URIs, notations, names in further languages and
+    alternative names, which are empty where a subject has none, and groups: ids of labels by URI of
+    scheme, collection or type.
     """
 
     labels: Sequence[str]
@@ -48,6 +48,8 @@ class Names:
     uris: Sequence[str] = ()
     notations: Sequence[str] = ()
     translations: dict[str, Sequence[str]] = field(default_factory=dict)  # by language
+    # by language, for each label its alternative names, separated by line feeds
+    alternatives: dict[str, Sequence[str]] = field(default_factory=dict)
     groups: dict[str, np.ndarray] = field(default_factory=dict)
     above: CSR | None = None  # (l, l): labels above each label, where they are a hierarchy
     # for each label the URIs of the deprecated subjects that it replaces, separated by spaces
@@ -72,6 +74,7 @@ _FIELDS = {
 }
 """Fields of :class:`Names` by their names in artifacts."""
 _TRANSLATIONS = "label_translations"
+_ALTERNATIVES = "label_alternatives"
 _GROUPS = "label_groups"
 _ABOVE = "labels_above"
 
@@ -82,8 +85,9 @@ def read_names(path: StrPath, kind: str) -> Names:
         strings = {key: _read_optional_strings(file, name) for name, key in _FIELDS.items()}
         return Names(
             **strings,
+            translations=_read_by_language(file, _TRANSLATIONS),
+            alternatives=_read_by_language(file, _ALTERNATIVES),
             idf=map_array(file["idf"]) if "idf" in file else None,
-            translations=_read_translations(file),
             groups=_read_groups(file),
             above=read_csr(file[_ABOVE]) if _ABOVE in file else None,
         )
@@ -93,8 +97,8 @@ def _read_optional_strings(file: h5py.Group, name: str) -> Sequence[str]:
     return read_strings(file, name) if name in file else []
 
 
-def _read_translations(file: h5py.Group) -> dict[str, Sequence[str]]:
-    return {name: read_strings(file[_TRANSLATIONS], name) for name in file.get(_TRANSLATIONS, ())}
+def _read_by_language(file: h5py.Group, name: str) -> dict[str, Sequence[str]]:
+    return {language: read_strings(file[name], language) for language in file.get(name, ())}
 
 
 def _read_groups(file: h5py.Group) -> dict[str, np.ndarray]:
@@ -119,6 +123,8 @@ def write_names(file: h5py.Group, names: Names) -> None:
         create_array(file, "idf", np.asarray(names.idf, np.float32))
     for language, translated in names.translations.items():
         write_strings(file.require_group(_TRANSLATIONS), language, translated)
+    for language, joined in names.alternatives.items():
+        write_strings(file.require_group(_ALTERNATIVES), language, joined)
     if names.above is not None:
         write_csr(file.create_group(_ABOVE), names.above)
     if names.groups:

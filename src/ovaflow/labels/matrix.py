@@ -283,6 +283,7 @@ class SubjectLabels(ListedLabels):
             uris=uris,
             notations=chosen.notations,
             translations=chosen.translations,
+            alternatives=chosen.alternatives,
             groups=chosen.groups,
             former_uris=chosen.former_uris,
         )

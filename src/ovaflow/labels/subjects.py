@@ -26,6 +26,9 @@ _RDF = {".ttl": "turtle", ".rdf": "xml", ".xml": "xml", ".nt": "nt", ".jsonld": 
 _LONGEST_ENTITY = 1000
 """Characters of the longest entity that XML may define, more than a namespace has."""
 
+UNDETERMINED_LANGUAGE = "und"
+"""Code of BCP 47 for the language of names that came without one."""
+
 
 class Subject(NamedTuple):
     """A subject as its vocabulary has it.
@@ -114,6 +117,22 @@ class Vocabulary(NamedTuple):
         names = []
         for subject in self.subjects:
             names.append(tuple(name for language, name in subject.others if language in languages))
+        return names
+
+    @property
+    def alternatives(self) -> dict[str, list[str]]:
+        """Alternative names of all subjects, by the languages of their names.
+
+        Those of a subject are joined by line feeds. Languages without any are left out.
+        """
+        names: dict[str, list[str]] = {}
+        for language in (self.language, *self.languages, None):
+            joined = []
+            for subject in self.subjects:
+                own = [name for its_language, name in subject.others if its_language == language]
+                joined.append("\n".join(" ".join(name.split()) for name in own))
+            if any(joined):
+                names[language or UNDETERMINED_LANGUAGE] = joined
         return names
 
     @property

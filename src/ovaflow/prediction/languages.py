@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import overload
 
 from ovaflow.console.errors import InputError
+from ovaflow.labels.subjects import UNDETERMINED_LANGUAGE
 from ovaflow.model.model_file import Model
 
 
@@ -41,6 +42,17 @@ def find_names_in_language(model: Model, language: str) -> Sequence[str]:
     if language not in model.names.translations:
         return model.label_names
     return _TranslatedNames(model.names.translations[language], model.label_names)
+
+
+def list_alternatives(model: Model, language: str | None = None) -> list[Sequence[str]]:
+    """List the alternative names of all labels in a language, None for the model's own, and those
+    without a language.
+
+    Those of a label are joined by line feeds.
+    """
+    languages = [language or model.transform.get("language"), UNDETERMINED_LANGUAGE]
+    alternatives = model.names.alternatives
+    return [alternatives[each] for each in languages if each in alternatives]
 
 
 class _TranslatedNames(Sequence[str]):

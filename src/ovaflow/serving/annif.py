@@ -22,6 +22,7 @@ from starlette.responses import PlainTextResponse, Response
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.features.text_language import LANGUAGES, score_languages
+from ovaflow.labels.subjects import UNDETERMINED_LANGUAGE
 from ovaflow.prediction.annif_files import score_within_one
 from ovaflow.prediction.answer import AnsweredLabel
 from ovaflow.prediction.question import Question
@@ -39,8 +40,6 @@ from ovaflow.serving.served_model import ServedModel
 
 _MAX_DOCUMENTS = 32
 """Documents of a request, as in Annif."""
-_UNDETERMINED_LANGUAGE = "und"
-"""Code of BCP 47 for the language of names that came without one."""
 
 _PROBABILITY_DESCRIPTION = "the score of a subject is its probability"
 _LOGISTIC_DESCRIPTION = (
@@ -318,7 +317,7 @@ class _Projects:
             return served
         languages = self.descriptions[name]["vocab"]["languages"]
         # names of an undetermined language answer for any
-        if language not in languages and languages != [_UNDETERMINED_LANGUAGE]:
+        if language not in languages and languages != [UNDETERMINED_LANGUAGE]:
             detail = f'language "{language}" not supported by vocabulary'
             raise HTTPException(400, f"{detail}, which has {', '.join(languages)}")
         if language in served.languages:
@@ -446,7 +445,7 @@ def _make_correction(document: IndexedDocument) -> Correction:
 
 def _describe_project(name: str, served: ServedModel) -> dict[str, Any]:
     model = served.predictor.model
-    language = model.transform.get("language") or _UNDETERMINED_LANGUAGE
+    language = model.transform.get("language") or UNDETERMINED_LANGUAGE
     description = _PROBABILITY_DESCRIPTION if model.probabilistic else _LOGISTIC_DESCRIPTION
     assert model.path is not None, "a served model has a file"
     changed = datetime.fromtimestamp(Path(model.path).stat().st_mtime, UTC)

@@ -185,7 +185,12 @@ def _add_answers(
     @app.get("/labels", **document_route(schemas.LabelPage, 409, 422, 503))
     async def labels(
         search: Annotated[
-            str, Query(max_length=200, description="Part of a name, in any case.")
+            str,
+            Query(
+                max_length=200,
+                description="Words that all occur in a name or an alternative name, in any order "
+                "and case; a notation or its begin; or a URI or the identifier at its end.",
+            ),
         ] = "",
         offset: Annotated[int, Query(ge=0, le=schemas.MAX_LABEL_ID)] = 0,
         limit: Annotated[int, Query(ge=1, le=options.max_top_k)] = min(20, options.max_top_k),
@@ -193,7 +198,7 @@ def _add_answers(
             schemas.Language | None, Query(description=schemas.LANGUAGE_DESCRIPTION)
         ] = None,
     ) -> Response:
-        """Labels by name, page by page."""
+        """Labels by name, notation or URI, the best matches first, page by page."""
         named = served.in_language(language)
         return json_reply(await queue.run(named.find_labels, search, offset, limit))
 

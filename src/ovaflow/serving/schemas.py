@@ -88,11 +88,19 @@ class Label(LabelName):
     trained: bool = Field(description="Whether it can be predicted.")
 
 
+class FoundLabel(Label):
+    """A label that was found."""
+
+    found_by: str | None = Field(
+        None, description="Alternative name, where it matches the search better than the name."
+    )
+
+
 class LabelPage(_Reply):
     """A page of labels."""
 
     total: int = Field(description="Number of labels on all pages.")
-    labels: list[Label]
+    labels: list[FoundLabel]
 
 
 class LabelDescription(_Reply):

@@ -1,6 +1,6 @@
 """A served model file, and its answers to requests as plain objects."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -11,12 +11,11 @@ from pydantic import BaseModel
 
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.features.columns import FormField
-from ovaflow.features.tokens import normal_form
 from ovaflow.machine.limits import read_memory_left
 from ovaflow.prediction.answer import shorten_float
 from ovaflow.prediction.explanation import describe_label, make_label_entry
 from ovaflow.prediction.familiarity import WordCount
-from ovaflow.prediction.languages import list_languages
+from ovaflow.prediction.languages import list_alternatives, list_languages
 from ovaflow.prediction.predictor import (
     FeaturesAndFamiliarity,
     Predictor,
@@ -33,6 +32,7 @@ from ovaflow.prediction.sources import (
 )
 from ovaflow.reading.instances import FIELD_SEPARATOR
 from ovaflow.serving.excluded_labels import ExcludedLabels
+from ovaflow.serving.label_search import LabelSearch
 from ovaflow.sparse.csr import CSR
 
 _MAX_PATTERNS = 10
@@ -57,12 +57,15 @@ class ServedModel:
         Counts the words of texts that are asked about.
     excluded : ExcludedLabels or None
         Labels that are suggested to no client.
+    language : str or None
+        Language of the labels' names; None: the model's own.
     """
 
     predictor: Predictor
     remark: str = ""
     count: Callable[[WordCount], None] = _ignore_words
     excluded: ExcludedLabels | None = None
+    language: str | None = None
 
     @property
     def model(self) -> Any:
@@ -84,7 +87,8 @@ class ServedModel:
         """The same model for each language in which it has names of labels."""
         languages = {}
         for language in list_languages(self.model):
-            languages[language] = replace(self, predictor=self.predictor.in_language(language))
+            predictor = self.predictor.in_language(language)
+            languages[language] = replace(self, predictor=predictor, language=language)
         return languages
 
     @property
@@ -119,9 +123,15 @@ class ServedModel:
         return self.in_language(request.language).without_excluded()
 
     @cached_property
-    def search_forms(self) -> list[str]:
-        """Normal forms of the labels' names."""
-        return [normal_form(name) for name in self.predictor.label_names]
+    def label_search(self) -> LabelSearch:
+        """Search of labels, by names in this language."""
+        predictor = self.predictor
+        return LabelSearch(
+            predictor.label_names if len(predictor.label_names) else [""] * predictor.n_labels,
+            list_alternatives(self.model, self.language),
+            predictor.label_uris,
+            self.model.label_notations,
+        )
 
     def warm_up(self) -> None:
         """Load kernels, names, vocabulary and index, and answer a made-up request of each kind."""
@@ -129,8 +139,7 @@ class ServedModel:
         predictor.prepare()
         x = predictor.from_features([{}])
         predictor.top_k(x, 1)
-        for names in (self.search_forms, predictor.label_uris, self.model.label_notations):
-            assert len(names) in (0, predictor.n_labels)
+        self.label_search.find("a", 0, 1)
         trained = np.flatnonzero(self.model.trained[:1000])
         if self.has_explanations and len(trained):
             describe_label(predictor, int(trained[0]), 1, 1)
@@ -171,28 +180,15 @@ class ServedModel:
         }
 
     def find_labels(self, search: str, offset: int, limit: int) -> dict[str, Any]:
-        """Find the labels whose names contain a string, those that begin with it first, and then
-        those with this notation or URI.
-        """
-        labels = self._search(search.strip())
-        page = [self._describe_label(label) for label in labels[offset : offset + limit]]
-        return {"model": self.model.checksum, "total": len(labels), "labels": page}
-
-    def _search(self, search: str) -> Sequence[int]:
-        searched = normal_form(search)
-        if not searched:
-            return range(self.predictor.n_labels)
-        first = []
-        others = []
-        for label, name in enumerate(self.search_forms):
-            if name.startswith(searched):
-                first.append(label)
-            elif searched in name:
-                others.append(label)
-        labels = first + others
-        for names in (self.model.label_notations, self.predictor.label_uris):
-            labels += [label for label, name in enumerate(names) if name == search]
-        return labels
+        """Find labels by words of their names, by notation and by URI, a page of them."""
+        found = self.label_search.find(search, offset, limit)
+        page = []
+        for label, found_by in found.labels:
+            entry = self._describe_label(label)
+            if found_by is not None:
+                entry["found_by"] = found_by
+            page.append(entry)
+        return {"model": self.model.checksum, "total": found.total, "labels": page}
 
     def describe_label(self, label: int, words: int, nearest: int) -> dict[str, Any]:
         """Describe a label by its strongest words and its nearest labels."""

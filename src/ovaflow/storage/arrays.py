@@ -8,16 +8,16 @@ import math
 import mmap
 import os
 import resource
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import h5py
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from xxhash import xxh3_128
 
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.storage.errors import damage_error
 from ovaflow.storage.text_numbers import TextNumbers
 
@@ -223,18 +223,14 @@ def read_csr(group: h5py.Group, *, compare: bool = True) -> CSR:
 
 def write_strings(group: h5py.Group, name: str, strings: Sequence[str]) -> None:
     """Store texts as one block of UTF-8 and their offsets."""
-    block = bytearray()
-    offsets = np.zeros(len(strings) + 1, np.int64)
-    for number, text in enumerate(strings):
-        block += text.encode("utf-8", "surrogatepass")
-        offsets[number + 1] = len(block)
+    encoded = Strings.encode(strings)
     holder = group.create_group(name)
-    create_array(holder, "utf8", np.frombuffer(block, np.uint8))
-    create_array(holder, "offsets", offsets)
+    create_array(holder, "utf8", encoded.block)
+    create_array(holder, "offsets", encoded.offsets)
 
 
 class Strings(Sequence[str]):
-    """Texts stored by :func:`write_strings`, mapped, each decoded on demand.
+    """Texts in one block of memory, such as :func:`write_strings` stored, each decoded on demand.
 
     Parameters
     ----------
@@ -245,21 +241,32 @@ class Strings(Sequence[str]):
     """
 
     def __init__(self, block: np.ndarray, offsets: np.ndarray) -> None:
-        self._block = block
-        self._offsets = offsets
+        self.block = block
+        self.offsets = offsets
+
+    @classmethod
+    def encode(cls, texts: Iterable[str]) -> Self:
+        """Encode texts."""
+        block = bytearray()
+        lengths = []
+        for text in texts:
+            encoded = text.encode("utf-8", "surrogatepass")
+            block += encoded
+            lengths.append(len(encoded))
+        return cls(np.frombuffer(block, np.uint8), offsets(lengths))
 
     @cached_property
     def numbers(self) -> TextNumbers:
         """The number of each text by the text."""
-        return TextNumbers(self._block, self._offsets)
+        return TextNumbers(self.block, self.offsets)
 
     def beginning_with(self, letter: str) -> list[int]:
         """Find the numbers of the texts that begin with an ASCII letter."""
-        filled = np.flatnonzero(np.diff(self._offsets))
-        return filled[self._block[self._offsets[filled]] == ord(letter)].tolist()
+        filled = np.flatnonzero(np.diff(self.offsets))
+        return filled[self.block[self.offsets[filled]] == ord(letter)].tolist()
 
     def __len__(self) -> int:
-        return len(self._offsets) - 1
+        return len(self.offsets) - 1
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -271,13 +278,13 @@ class Strings(Sequence[str]):
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
         number = range(len(self))[index]
-        start = self._offsets[number]
-        end = self._offsets[number + 1]
-        return _decode_text(self._block[start:end].tobytes())
+        start = self.offsets[number]
+        end = self.offsets[number + 1]
+        return _decode_text(self.block[start:end].tobytes())
 
     def __iter__(self) -> Iterator[str]:
-        all_bytes = self._block.tobytes()
-        for start, end in itertools.pairwise(self._offsets.tolist()):
+        all_bytes = self.block.tobytes()
+        for start, end in itertools.pairwise(self.offsets.tolist()):
             yield _decode_text(all_bytes[start:end])
 
     def __eq__(self, other: Any) -> bool:
