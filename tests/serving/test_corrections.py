@@ -62,6 +62,41 @@ def test_without_an_id_the_same_text_has_the_same(service, saved) -> None:
     assert ids[0] == ids[2] != ids[1]
 
 
+def test_a_correction_of_another_version_is_refused_and_shows_what_is_there(
+    service, saved, predictor
+) -> None:
+    body = {"text": "a", "labels": [1], "id": "b0901"}
+    first = service.answer("/corrections", body | {"version": ""})
+    found = service.answer("/corrections/find", {"id": "b0901"})["correction"]
+    assert found["version"] == first["version"]
+    second = service.answer("/corrections", body | {"labels": [2], "version": first["version"]})
+    for stale in ("", first["version"]):
+        problem = service.answer("/corrections", body | {"labels": [3], "version": stale}, 409)
+        assert problem["code"] == "stale"
+        assert problem["correction"]["version"] == second["version"]
+        assert [label["id"] for label in problem["correction"]["labels"]] == [2]
+    # a client that knows of no versions, and a record that is deleted by now
+    service.answer("/corrections", body | {"labels": [4]})
+    assert [entry["labels"] for entry in read_entries(saved)] == [
+        [predictor.label_names[label]] for label in (1, 2, 4)
+    ]
+    saved.write_bytes(b"")
+    service.answer("/corrections", body | {"version": second["version"]})
+
+
+def test_of_many_people_who_saw_one_version_one_saves(service, saved) -> None:
+    seen = service.answer("/corrections", {"text": "a", "labels": [0], "id": "b0901"})["version"]
+
+    def save_labels(number) -> int:
+        body = {"text": "a", "labels": [number], "id": "b0901", "version": seen}
+        return service.ask("/corrections", body)[0]
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(save_labels, range(1, 9)))
+    assert sorted(statuses) == [200, *[409] * 7]
+    assert len(read_entries(saved)) == 2
+
+
 def save(service, clients, n_corrections, length) -> list[str]:
     """Save corrections by several clients, each until its connection breaks; return their ids."""
     saved = []

@@ -2,14 +2,17 @@
 of the page.
 """
 
+import contextlib
 import json
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from running_service import running_service
 from synthetic import prepare_and_train
 
@@ -19,113 +22,191 @@ TEXTS = ["word70 word71 größe7", "word90 word91 größe9", "word30 word31", "u
 IDS = ["b0901", "b0902"]
 
 
+class Saved(NamedTuple):
+    """A line of the file of corrections."""
+
+    id: str
+    text: str
+    labels: frozenset[int]
+
+
+UNASKED = Saved("", "", frozenset())
+
+
 @dataclass
 class Desk:
-    """Model of the page: its record, text box, saved corrections and history of addresses."""
+    """Model of the page: its record, text box and history of addresses, and the file of
+    corrections, in which a second person saves, too.
+    """
 
-    # labels that fit each text
-    fits: dict
+    # labels that the model suggests for each text
+    suggested: dict
     box: str = ""
     text: str = ""
     id: str = ""
     address: tuple = ()
-    before: set = field(default_factory=set)
+    start: set = field(default_factory=set)
     by_hand: dict = field(default_factory=dict)
-    here: bool = False
-    # last correction of the open record
-    mine: tuple | None = None
-    # id, text and labels of each correction
-    saved: list = field(default_factory=list)
+    basis: str | None = None
+    is_edited: bool = False
+    is_saved_here: bool = False
+    # what the page knows to be saved of its record, and of the id that it was given
+    known: Saved | None = UNASKED
+    taken: Saved | None = None
+    asks_basis: bool = False
+    lines: list = field(default_factory=list)
     history: list = field(default_factory=lambda: [()])
 
     @property
     def chosen(self) -> set:
-        taken = {label for label, is_chosen in self.by_hand.items() if is_chosen}
-        return (self.before - self.by_hand.keys()) | taken
+        ticked = {label for label, is_ticked in self.by_hand.items() if is_ticked}
+        return (self.start - self.by_hand.keys()) | ticked
 
     @property
-    def is_unsaved(self) -> bool:
-        return self.chosen != self.before
+    def own(self) -> Saved | None:
+        """What the page knows to be saved under the record's own id."""
+        if self.known is None or self.known is UNASKED:
+            return None
+        if self.id:
+            return self.known if self.known.id == self.id else None
+        return self.known if (self.known.id, self.known.text) == ("", self.text) else None
 
-    def find_correction(self) -> tuple | None:
-        """Find the last correction of this id, or else of this text if its record still has it."""
-        by_id = [line for line in self.saved if line[0] and line[0] == self.id]
+    @property
+    def is_saved(self) -> bool:
+        return self.own is not None and self.own[1:] == (self.text, self.chosen)
+
+    @property
+    def unsaved(self) -> str:
+        if self.is_saved:
+            return ""
+        if self.chosen != self.start or (self.own and self.is_edited):
+            return "changed"
+        return "suggested" if self.chosen or self.own else ""
+
+    @property
+    def state(self) -> str:
+        if not self.text:
+            return ""
+        if self.is_saved:
+            return "Saved on"
+        return "Not saved since" if self.own else "Not saved."
+
+    def find_last(self, id_) -> Saved | None:
+        """Find the last line of a record with an id."""
+        return next((line for line in reversed(self.lines) if line.id == id_ != ""), None)
+
+    def find_saved(self) -> Saved | None:
+        """Find the last line of this id, or else of this text if its record still has it."""
+        by_id = self.find_last(self.id)
         if by_id:
-            return by_id[-1]
-        by_text = [line for line in self.saved if line[1] == self.text]
-        if not by_text:
+            return by_id
+        by_text = next((line for line in reversed(self.lines) if line.text == self.text), None)
+        if by_text and by_text.id and self.find_last(by_text.id).text != self.text:
             return None
-        last = by_text[-1]
-        same_record = [line for line in self.saved if line[0] and line[0] == last[0]]
-        if same_record and same_record[-1][1] != self.text:
-            return None
-        return last
+        return by_text
 
     def open(self, text, id_="", address=()) -> None:
         self.text = text
         self.id = id_
         self.address = address
+        self.start = set()
         self.by_hand = {}
-        self.here = False
-        self.mine = None
-        if not text and id_:
-            known = self.find_correction()
-            if known:
-                self.text = known[1]
+        self.basis = None
+        self.is_edited = False
+        self.is_saved_here = False
+        self.known = UNASKED
+        self.taken = None
+        if not text and self.find_last(id_):
+            self.text = self.find_last(id_).text
         self.box = self.text
         self.history[-1] = address
         self.look()
 
     def look(self) -> None:
-        known = self.find_correction() if self.text else None
-        self.mine = known or self.mine
-        self.before = set(self.mine[2] if self.mine else self.fits[self.text])
-        if known and not self.id and known[1] == self.text:
-            self.id = known[0]
+        """Find the labels of the text; perhaps a question is asked first."""
+        if not self.text:
+            return
+        if self.known is UNASKED:
+            self.known = self.find_saved()
+            if self.known and self.id == self.known.id != "" and self.known.text != self.text:
+                self.asks_basis = self.known.labels != self.suggested[self.text]
+        if not self.asks_basis:
+            self.begin(self.basis or ("saved" if self.known else "suggested"))
+
+    def begin(self, basis) -> None:
+        self.asks_basis = False
+        self.basis = basis
+        self.start = set()
+        if basis in ("saved", "both"):
+            self.start |= self.known.labels
+        if basis in ("suggested", "both"):
+            self.start |= self.suggested[self.text]
+        if self.known and not self.id and self.known.text == self.text:
+            self.id = self.known.id
+
+    def name(self, id_) -> None:
+        self.id = id_
+        self.taken = None
+        if not self.own:
+            self.taken = self.find_last(id_)
 
     def asks_to_find(self) -> bool:
         if not self.text or self.box == self.text:
             return False
-        return self.is_unsaved or bool(self.id and not self.here)
+        if not self.box:
+            return bool(self.unsaved)
+        return bool(self.unsaved or (self.id and not self.is_saved_here))
 
-    def find(self, answer) -> None:
-        if self.box == self.text:
-            return
-        if not self.asks_to_find():
-            self.open(self.box, "" if self.text else self.id)
-        elif answer == "another":
-            self.open(self.box)
-        elif answer == "same":
-            self.text = self.box
-            self.here = False
-            self.look()
-
-    def go(self, address, leaves) -> None:
-        if self.is_unsaved and not leaves:
-            self.history[-1] = self.address
-        else:
-            self.open_address(address)
+    def correct(self) -> None:
+        """Make the text in the box that of the same record."""
+        self.text = self.box
+        self.is_edited = True
+        self.is_saved_here = False
+        self.look()
 
     def open_address(self, address) -> None:
         id_, text = address or ("", "")
         self.open(text, id_, address)
 
-    def save(self) -> None:
-        own = (self.id, self.text, frozenset(self.chosen))
-        self.before = self.chosen
+    def find_stale(self) -> Saved | None:
+        """Find what another person saved of the record since the page asked."""
+        last = self.find_last(self.id)
+        if not self.id:
+            unnamed = (line for line in reversed(self.lines) if line[:2] == ("", self.text))
+            last = next(unnamed, None)
+        if last is None or last is self.own:
+            return None
+        return last
+
+    def learn(self, theirs, chosen) -> None:
+        """Learn what another person saved, and choose labels in view of that."""
+        self.known = theirs
+        self.taken = None
+        self.basis = "saved"
+        self.start = set(theirs.labels)
+        self.by_hand = {label: label in chosen for label in theirs.labels ^ chosen}
+
+    def write(self) -> None:
+        line = Saved(self.id, self.text, frozenset(self.chosen))
+        self.lines.append(line)
+        self.known = line
+        self.taken = None
+        self.basis = "saved"
+        self.start = self.chosen
         self.by_hand = {}
-        self.here = True
-        self.mine = own
-        self.saved.append(own)
+        self.is_edited = False
+        self.is_saved_here = True
 
 
 class Walk:
     """A page and its model, taken through the same steps."""
 
-    def __init__(self, page, service, fits) -> None:
+    def __init__(self, page, service, suggested) -> None:
         self.page = page
         self.service = service
-        self.model = Desk(fits)
+        self.model = Desk(suggested)
+        # which labels are taken when two sets of labels are shown
+        self.takes = 0
         service.corrections.write_bytes(b"")
         page.goto("about:blank")
         page.goto(service.url)
@@ -134,24 +215,39 @@ class Walk:
     def check(self) -> None:
         page = self.page
         model = self.model
-        page.wait_for_function("() => !looking")
-        ours = page.evaluate(
-            """() => ({
-              box: document.getElementById("text").value,
-              id: document.getElementById("record").value,
-              ticked: [...document.querySelectorAll("#labels :checked")]
-                .map((each) => Number(each.dataset.choose)),
-              chosen: document.querySelectorAll("#chosen li").length,
-              saves: !document.getElementById("save-button").disabled,
-            })"""
-        )
-        assert ours == {
+        if model.asks_basis:
+            page.wait_for_function("() => question.open")
+            title = f"{model.id} was saved with another text"
+            assert page.locator("#question-title").text_content() == title
+            assert page.locator("#question-details blockquote").text_content() == model.known.text
+            model.begin(self.take("saved", "suggested", "both"))
+        page.wait_for_function("() => !looking && !question.open")
+        shown = {
             "box": model.box,
             "id": model.id,
             "ticked": [label for label in self.list_shown_labels() if label in model.chosen],
             "chosen": len(model.chosen),
-            "saves": bool(model.text) and model.box == model.text,
+            "saves": bool(model.text) and model.box == model.text and not model.is_saved,
+            "state": model.state,
+            "taken": bool(model.taken),
+            "new": len(model.chosen - (model.own.labels if model.own else set())),
+            "removed": len(model.own.labels - model.chosen if model.own else ()),
+            "title": bool(model.unsaved),
         }
+        # what is saved of an id is shown when the answer has come
+        with contextlib.suppress(PlaywrightTimeout):
+            page.wait_for_function(
+                f"shown => JSON.stringify(({READ_PAGE})()) === JSON.stringify(shown)",
+                arg=shown,
+                timeout=3000,
+            )
+        assert page.evaluate(READ_PAGE) == shown
+
+    def take(self, *answers) -> str:
+        """Answer a question about two sets of labels."""
+        answer = answers[self.takes % len(answers)]
+        self.page.locator(f"#question [value={answer}]").click()
+        return answer
 
     def list_shown_labels(self) -> list[int]:
         rows = self.page.locator("#labels [data-choose]")
@@ -160,61 +256,72 @@ class Walk:
 
     def answer(self, asked, value) -> None:
         """Answer the question that the page asks, if it should."""
-        dialog = self.page.locator("#question")
-        assert dialog.is_visible() == asked
         if asked:
-            dialog.locator(f"[value={value}]").click()
+            self.page.wait_for_function("() => question.open")
+            self.page.locator(f"#question [value={value}]").click()
+        else:
+            assert not self.page.locator(f"#question [value={value}]").is_visible()
 
     def paste(self, text) -> None:
         self.page.locator("#text").fill(text)
         self.model.box = text
 
     def find(self, answer) -> None:
-        asks = self.model.asks_to_find()
-        empty = not self.model.box
+        model = self.model
+        if model.box == model.text:
+            self.page.locator("#go").click()
+            return
+        asks = model.asks_to_find()
+        if not asks:
+            answer = "another"
+        elif not model.box:
+            answer = {"another": "leave", "same": "save"}.get(answer, answer)
+        elif answer == "save" and not model.unsaved:
+            answer = "another"
         self.page.locator("#go").click()
-        if empty:
-            # nothing is pasted: the record is left
-            self.answer(asks and self.model.is_unsaved, "leave" if answer == "another" else "stay")
-            if not (asks and self.model.is_unsaved) or answer == "another":
-                self.model.find("another")
-        else:
-            self.answer(asks, answer)
-            self.model.find(answer)
-        self.page.wait_for_function("text => desk.text === text", arg=self.model.text)
+        self.answer(asks, answer)
+        if answer == "same":
+            model.correct()
+        elif answer != "stay" and (answer != "save" or self.save_desk()):
+            box = model.box
+            model.open(box, "" if model.text else model.id)
+        self.page.wait_for_function("text => desk.text === text", arg=model.text)
 
     def find_text(self, text, answer) -> None:
         self.paste(text)
         self.find(answer)
 
-    def link(self, address, leaves) -> None:
+    def link(self, address, answer) -> None:
         if address == self.model.history[-1]:
             return
         self.model.history.append(address)
         self.page.evaluate("hash => { location.hash = hash; }", _encode_address(address))
-        self.check_move(address, leaves)
+        self.check_move(address, answer)
 
-    def back(self, leaves) -> None:
+    def back(self, answer) -> None:
         if len(self.model.history) == 1:
             return
         self.model.history.pop()
         self.page.evaluate("() => history.back()")
         address = self.model.history[-1]
         if address != self.model.address:
-            self.check_move(address, leaves)
+            self.check_move(address, answer)
         else:
             self.page.wait_for_timeout(50)
 
-    def check_move(self, address, leaves) -> None:
-        asks = self.model.is_unsaved
-        self.page.wait_for_function(
-            "address => desk.address === address || question.open", arg=_hash(address)
-        )
-        self.answer(asks, "leave" if leaves else "stay")
-        self.model.go(address, leaves)
+    def check_move(self, address, answer) -> None:
+        model = self.model
+        asks = bool(model.unsaved)
+        if not asks:
+            self.page.wait_for_function("address => desk.address === address", arg=_hash(address))
+        self.answer(asks, answer)
+        if not asks or answer == "leave" or (answer == "save" and self.save_desk()):
+            model.open_address(address)
+        else:
+            model.history[-1] = model.address
         self.page.wait_for_function(
             "address => location.hash === address && desk.address === address",
-            arg=_hash(self.model.address),
+            arg=_hash(model.address),
         )
 
     def tick(self, number) -> None:
@@ -224,19 +331,68 @@ class Walk:
             self.model.by_hand[label] = label not in self.model.chosen
             rows.nth(number).click()
 
+    def clear(self) -> None:
+        if self.model.chosen:
+            for label in self.model.chosen:
+                self.model.by_hand[label] = False
+            self.page.locator("#clear").click()
+
     def name(self, id_) -> None:
-        if self.page.locator("#record").is_visible():
+        if self.page.locator("#record").is_visible() and id_ != self.model.id:
             self.page.locator("#record").fill(id_)
             self.page.locator("#record").blur()
-            self.model.id = id_
+            self.model.name(id_)
 
     def save(self) -> None:
         button = self.page.locator("#save-button")
         if button.is_visible() and button.is_enabled():
-            button.click()
-            self.page.locator("#saved").filter(has_text=re.compile("^Saved with")).wait_for()
-            self.model.save()
-            self.page.wait_for_function("() => desk.savedHere")
+            # a second click saves nothing more
+            button.dblclick()
+            self.save_desk()
+
+    def save_desk(self) -> bool:
+        """Follow the page while it saves, and decide where another person saved meanwhile."""
+        model = self.model
+        theirs = model.find_stale()
+        taken = "saved"
+        if theirs is None:
+            model.write()
+        else:
+            yours = model.chosen
+            if theirs[1:] != (model.text, yours):
+                self.page.wait_for_function("() => question.open")
+                self.check_comparison(theirs.labels, yours)
+                taken = self.take("saved", "yours", "both", "stay")
+            model.learn(
+                theirs,
+                {"saved": theirs.labels, "both": theirs.labels | yours}.get(taken, yours),
+            )
+            if taken != "stay" and not model.is_saved:
+                model.write()
+        self.page.wait_for_function("() => !saving")
+        return taken != "stay"
+
+    def check_comparison(self, theirs, yours) -> None:
+        counts = {
+            "Only saved": theirs - yours,
+            "Only yours": yours - theirs,
+            "In both": yours & theirs,
+        }
+        ours = self.page.locator("#question-details .columns > div").evaluate_all(
+            "all => all.map((each) => [each.firstChild.textContent, each.querySelectorAll('li').length])"
+        )
+        assert dict(ours) == {name: len(labels) for name, labels in counts.items() if labels}
+
+    def other_saves(self, id_, text, labels) -> None:
+        """Save as a second person."""
+        correction = {"text": text, "labels": sorted(labels)}
+        self.service.answer("/corrections", correction | ({"id": id_} if id_ else {}))
+        self.model.lines.append(Saved(id_, text, frozenset(labels)))
+
+    def other_saves_this(self, labels) -> None:
+        """Save the record on the desk as a second person."""
+        if self.model.text:
+            self.other_saves(self.model.id, self.model.text, labels)
 
     def reload(self) -> None:
         address = self.model.address
@@ -245,6 +401,24 @@ class Walk:
         self.model.history = [address]
         self.model.open_address(address)
         self.page.wait_for_function("address => desk.address === address", arg=_hash(address))
+
+
+READ_PAGE = """() => {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const state = by("state").textContent;
+  return {
+    box: by("text").value,
+    id: by("record").value,
+    ticked: all("#labels :checked").map((each) => Number(each.dataset.choose)),
+    chosen: all("#chosen li:not(.removed)").length,
+    saves: !by("save-button").disabled,
+    state: state.match(/^(Saved on|Not saved since|Not saved[.]|)/)[0],
+    taken: / is saved since /.test(state),
+    new: all("#chosen .unsaved:not(.removed)").length,
+    removed: all("#chosen .removed").length,
+    title: document.title.startsWith("• "),
+  };
+}"""
 
 
 def _encode_address(address) -> str:
@@ -258,34 +432,40 @@ def _hash(address) -> str:
     return f"#{_encode_address(address)}"
 
 
-ADDRESSES = st.tuples(st.sampled_from(IDS), st.sampled_from(TEXTS))
-ANSWERS = st.sampled_from(["same", "another", "stay"])
+ADDRESSES = st.tuples(st.sampled_from(IDS), st.sampled_from([*TEXTS, ""]))
+FIND_ANSWERS = st.sampled_from(["same", "another", "save", "stay"])
+LEAVE_ANSWERS = st.sampled_from(["save", "leave", "stay"])
+LABELS = st.sets(st.integers(0, 9), max_size=3)
 STEPS = st.one_of(
     st.tuples(st.just("paste"), st.sampled_from([*TEXTS, ""])),
-    st.tuples(st.just("find"), ANSWERS),
-    st.tuples(st.just("find_text"), st.sampled_from(TEXTS), ANSWERS),
-    st.tuples(st.just("find_text"), st.sampled_from(TEXTS), ANSWERS),
-    st.tuples(st.just("link"), ADDRESSES, st.booleans()),
-    st.tuples(st.just("link"), ADDRESSES, st.booleans()),
+    st.tuples(st.just("find"), FIND_ANSWERS),
+    st.tuples(st.just("find_text"), st.sampled_from(TEXTS), FIND_ANSWERS),
+    st.tuples(st.just("find_text"), st.sampled_from(TEXTS), FIND_ANSWERS),
+    st.tuples(st.just("link"), ADDRESSES, LEAVE_ANSWERS),
+    st.tuples(st.just("link"), ADDRESSES, LEAVE_ANSWERS),
     st.tuples(st.just("tick"), st.integers(0, 9)),
     st.tuples(st.just("tick"), st.integers(0, 9)),
+    st.tuples(st.just("clear")),
     st.tuples(st.just("name"), st.sampled_from([*IDS, ""])),
     st.tuples(st.just("save")),
     st.tuples(st.just("save")),
-    st.tuples(st.just("back"), st.booleans()),
+    st.tuples(st.just("other_saves"), st.sampled_from([*IDS, ""]), st.sampled_from(TEXTS), LABELS),
+    st.tuples(st.just("other_saves_this"), LABELS),
+    st.tuples(st.just("other_saves_this"), LABELS),
+    st.tuples(st.just("back"), LEAVE_ANSWERS),
     st.tuples(st.just("reload")),
 )
 
 
 @pytest.fixture(scope="module")
-def fits(service) -> dict[str, set[int]]:
-    """Labels that fit each text; of a text without a known word none."""
-    fits = {"": set()}
+def suggested(service) -> dict[str, set[int]]:
+    """Labels that are suggested for each text: those that fit, without a known word none."""
+    suggested = {"": set()}
     for text in TEXTS:
         answer = service.answer("/predict", {"text": text, "fit": True})["predictions"][0]
         labels = answer["labels"] if answer["features"] else []
-        fits[text] = {label["id"] for label in labels}
-    return fits
+        suggested[text] = {label["id"] for label in labels}
+    return suggested
 
 
 @pytest.fixture
@@ -297,16 +477,17 @@ def page(new_page):
     return page
 
 
-@given(steps=st.lists(STEPS, min_size=25, max_size=40))
+@given(steps=st.lists(st.tuples(STEPS, st.integers(0, 3)), min_size=25, max_size=40))
 @settings(
     max_examples=10,
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_what_is_saved_is_what_is_seen(page, service, predictor, fits, steps) -> None:
-    walk = Walk(page, service, fits)
-    for name, *values in steps:
-        note(f"{name} {values}")
+def test_what_is_saved_is_what_is_seen(page, service, predictor, suggested, steps) -> None:
+    walk = Walk(page, service, suggested)
+    for (name, *values), takes in steps:
+        note(f"{name} {values} {takes}")
+        walk.takes = takes
         getattr(walk, name)(*values)
         walk.check()
     ids = {name: label for label, name in enumerate(predictor.label_names)}
@@ -315,7 +496,7 @@ def test_what_is_saved_is_what_is_seen(page, service, predictor, fits, steps) ->
         id_ = "" if entry["id"].startswith("text:") else entry["id"]
         labels = frozenset(ids[name] for name in entry["labels"])
         ours.append((id_, entry["text"], labels))
-    assert ours == walk.model.saved
+    assert ours == walk.model.lines
 
 
 def read_entries(path) -> list[dict]:
@@ -325,7 +506,7 @@ def read_entries(path) -> list[dict]:
 def open_page(page, service, record, text) -> None:
     page.goto("about:blank")
     page.goto(f"{service.url}/#{urlencode({'id': record, 'text': text})}")
-    page.locator("#save-button:enabled").wait_for()
+    page.wait_for_function("() => !looking && desk.answer")
 
 
 def test_what_was_corrected_comes_back_and_can_be_corrected_again(
@@ -334,43 +515,85 @@ def test_what_was_corrected_comes_back_and_can_be_corrected_again(
     open_page(page, service, "b0901", TEXTS[0])
     page.locator("#labels [data-choose]").nth(3).check()
     names = page.locator("#chosen bdi").all_text_contents()
-    page.locator("#save-button").click()
-    page.get_by_text(re.compile(f"^Saved with {len(names)} label")).wait_for()
+    save(page)
     # a reader finds it again by its id, and by its text
     for record in ("b0901", ""):
         open_page(page, service, record, TEXTS[0])
-        assert page.locator("#chosen .mine bdi").all_text_contents() == names
-        assert page.locator("#yours").text_content().startswith("These are your labels, saved on ")
+        assert page.locator("#chosen li:not(.unsaved) bdi").all_text_contents() == names
+        assert page.locator("#state").text_content().startswith("Saved on ")
         assert page.locator("#record").input_value() == "b0901"
     page.locator("#chosen").get_by_role("button").first.click()
-    page.locator("#save-button").click()
-    page.locator("#saved").filter(has_text="They take the place of what was saved on").wait_for()
-    assert "(saved 2 times)" in page.locator("#yours").text_content()
+    save(page)
     # through the list of today
     open_page(page, service, "b0902", TEXTS[1])
     page.get_by_text("Saved records", exact=True).click()
     page.get_by_text("1 record, to be looked at and changed.").wait_for()
-    page.locator("#corrections button").click()
-    page.locator("#yours").filter(has_text="saved 2 times").wait_for()
+    page.locator("#corrections button", has_text="saved 2 times").click()
+    page.get_by_role("button", name="Go on without saving").click()
+    page.locator("#state").filter(has_text="Saved on").wait_for()
     assert page.locator("#text").input_value() == TEXTS[0]
     assert page.locator("#chosen bdi").all_text_contents() == names[1:]
     assert page.evaluate("() => location.hash") == "#id=b0901"
     page.reload()
-    page.locator("#yours").filter(has_text="saved 2 times").wait_for()
+    page.locator("#state").filter(has_text="Saved on").wait_for()
     assert len(saved.read_text("utf-8").splitlines()) == 2
 
 
-def test_an_id_that_was_saved_says_what_it_replaces(page, service, saved, predictor) -> None:
+def save(page) -> None:
+    page.locator("#save-button").click()
+    page.locator("#state").filter(has_text=re.compile("^Saved on ")).wait_for()
+
+
+def test_an_id_that_is_saved_says_so(page, service, saved, predictor) -> None:
     service.answer("/corrections", {"id": "b0901", "text": "old", "labels": [1]})
     open_page(page, service, "", TEXTS[0])
     page.locator("#record").fill("b0901")
     page.locator("#record").blur()
-    page.locator("#saved").filter(has_text="b0901 was saved on").wait_for()
-    assert (
-        page.locator("#saved")
-        .text_content()
-        .endswith(f"Save replaces its labels: {predictor.label_names[1]}.")
-    )
+    page.locator("#state").filter(has_text="b0901 is saved since").wait_for()
+    said = f"with: {predictor.label_names[1]}. Save shows both."
+    assert said in page.locator("#state").text_content()
+    page.locator("#save-button").click()
+    page.get_by_role("heading", name="Someone else saved b0901").wait_for()
+    assert page.locator("#question-details blockquote").text_content() == "old"
+
+
+def test_two_people_save_one_record(page, new_page, service, saved) -> None:
+    other = new_page()
+    for each in (page, other):
+        open_page(each, service, "b0901", TEXTS[0])
+    fitting = page.locator("#chosen li").count()
+    other.locator("#labels [data-choose]").nth(fitting).check()
+    save(other)
+    page.locator("#labels [data-choose]").nth(fitting + 1).check()
+    page.locator("#save-button").click()
+    page.get_by_role("heading", name="Someone else saved b0901").wait_for()
+    page.get_by_role("button", name="Both together").click()
+    page.locator("#state").filter(has_text=re.compile("^Saved on ")).wait_for()
+    first, last = read_entries(saved)
+    assert {*first["labels"]} < {*last["labels"]}
+    assert len(last["labels"]) == fitting + 2
+
+
+@pytest.mark.parametrize(
+    ("setting", "asks"),
+    [("suggested", [True, True]), ("changed", [False, True]), ("never", [False, False])],
+)
+def test_the_service_says_what_is_asked_about(page, models, tmp_path, setting, asks) -> None:
+    options = [
+        f"--reranker={models}/a.reranker.h5",
+        f"--corrections={tmp_path}/corrections.jsonl",
+        f"--ask-to-save={setting}",
+    ]
+    with running_service(tmp_path, models / "a.h5", *options) as service:
+        for ticks, asked in zip((False, True), asks, strict=True):
+            open_page(page, service, "b0901", TEXTS[0])
+            if ticks:
+                page.locator("#labels [data-choose]").nth(4).click()
+            page.evaluate("hash => { location.hash = hash; }", urlencode({"text": TEXTS[1]}))
+            page.wait_for_function(
+                "text => question.open || (desk.text === text && !looking)", arg=TEXTS[1]
+            )
+            assert page.locator("#question").is_visible() == asked
 
 
 def test_an_address_is_named_as_one(page, service) -> None:
@@ -382,7 +605,7 @@ def test_an_address_is_named_as_one(page, service) -> None:
     assert page.locator("#save-button").is_disabled()
 
 
-def test_a_text_that_the_model_does_not_understand_has_no_ticks(page, service) -> None:
+def test_a_text_that_the_model_does_not_understand_has_no_ticks(page, service, saved) -> None:
     def in_german(route) -> None:
         answer = route.fetch()
         content = answer.json()
@@ -441,7 +664,7 @@ def test_a_file_becomes_the_text(page, service, drops) -> None:
     assert page.locator("#text").input_value() == TEXTS[2]
 
 
-def test_the_language_can_be_chosen_and_the_record_stays(page, service) -> None:
+def test_the_language_can_be_chosen_and_the_record_stays(page, service, saved) -> None:
     open_page(page, service, "b0901", TEXTS[0])
     page.get_by_label("Language of this page").select_option("fr")
     page.get_by_role("heading", name="Sujets d’un texte").wait_for()
@@ -458,7 +681,7 @@ def test_the_language_can_be_chosen_and_the_record_stays(page, service) -> None:
     assert page.locator("#evidence li").first.text_content()
 
 
-def test_a_question_that_stands_is_answered_first(page, service) -> None:
+def test_a_question_that_stands_is_answered_first(page, service, saved) -> None:
     open_page(page, service, "b0901", TEXTS[0])
     page.locator("#labels [data-choose]").nth(3).check()
     for record in IDS:
@@ -490,16 +713,11 @@ def test_a_record_of_several_columns_keeps_them(page, tmp_path) -> None:
         page.get_by_text("Saved records", exact=True).click()
         page.locator("#corrections button").click()
         page.locator("#labels [data-choose]").first.check()
-        page.locator("#save-button").click()
-        page.locator("#saved").filter(
-            has_text="They take the place of what was saved on"
-        ).wait_for()
+        save(page)
         # a link brings the same text in one piece
         open_page(page, service, "b0901", "a1 b c1 d0")
-        page.locator("#save-button").click()
-        page.locator("#saved").filter(
-            has_text="They take the place of what was saved on"
-        ).wait_for()
+        page.locator("#labels [data-choose]").nth(2).check()
+        save(page)
     entries = read_entries(corrections)
     for entry in entries:
         assert {name: entry[name] for name in columns} == columns

@@ -8,7 +8,7 @@ import pytest
 from pdf_files import make_locked_pdf, make_pdf, make_slow_pdf
 
 from ovaflow.serving import dropped_files
-from ovaflow.serving.dropped_files import UnreadableFile
+from ovaflow.serving.replies import ExtendedProblem
 
 PAGES = ("How to train a dragon", "the second page")
 
@@ -74,23 +74,23 @@ def test_pages_of_other_sites_cannot_ask(service) -> None:
 
 def test_without_pypdf_the_extra_is_named(monkeypatch, pdf) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(UnreadableFile, match=r"pip install 'ovaflow\[pdf\]'") as error:
+    with pytest.raises(ExtendedProblem, match=r"pip install 'ovaflow\[pdf\]'") as error:
         dropped_files._require_kind("a.pdf", pdf)
-    assert (error.value.status_code, error.value.code) == (415, "pypdf")
+    assert (error.value.status_code, error.value.members["code"]) == (415, "pypdf")
     assert dropped_files._require_kind("a.TXT", b"") == ".txt"
 
 
 def test_a_process_that_takes_too_long_is_killed(monkeypatch, pdf) -> None:
     monkeypatch.setattr(dropped_files, "KILLING_SECONDS", 0.5)
     before = time.monotonic()
-    with pytest.raises(UnreadableFile) as error:
+    with pytest.raises(ExtendedProblem) as error:
         dropped_files._read_in_process(".pdf", make_slow_pdf(pdf, 500_000), 10**6)
-    assert error.value.code == "too_slow"
+    assert error.value.members["code"] == "too_slow"
     assert time.monotonic() - before < 5
 
 
 def test_a_process_that_dies_says_nothing(monkeypatch) -> None:
     monkeypatch.setattr(dropped_files.sys, "executable", "/bin/false")
-    with pytest.raises(UnreadableFile) as error:
+    with pytest.raises(ExtendedProblem) as error:
         dropped_files._read_in_process(".txt", b"text", 10)
-    assert error.value.code == "damaged"
+    assert error.value.members["code"] == "damaged"

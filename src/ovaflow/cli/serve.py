@@ -58,6 +58,13 @@ _SECONDS_TYPE = click.FloatRange(min=0, min_open=True)
     " of the first model, or of the one called NAME; repeatable.",
 )
 @click.option(
+    "--ask-to-save",
+    default="suggested",
+    type=click.Choice(["suggested", "changed", "never"]),
+    help="What the page asks about before it leaves a record that is not saved: all its labels, the"
+    " suggested ones too; only what a person changed; nothing.",
+)
+@click.option(
     "--exclude",
     multiple=True,
     metavar="[NAME=]FILE",

@@ -236,10 +236,11 @@ def _add_corrections(
     )
     async def correct(file: File, request: CorrectionRequest) -> Response:
         """Saves the labels that a person chose for a text, for the next training; this model stays
-        as it is.
+        as it is. A correction of a version that is not saved any more is refused with 409.
         """
+        names = served.in_language(request.language).predictor
         try:
-            [saved] = await file.save([request])
+            [saved] = await file.save([request], names)
         except InputError as error:
             raise HTTPException(404, str(error)) from None
         return json_reply({"model": served.model.checksum} | saved)
@@ -305,8 +306,8 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(AnyHTTPException)
     async def reply_to_refusal(request: Request, error: AnyHTTPException) -> Response:
         detail = _CLEARER_MESSAGES.get(error.detail, error.detail)
-        code = getattr(error, "code", None)
-        return problem_response(error.status_code, detail, error.headers, code)
+        members = getattr(error, "members", {})
+        return problem_response(error.status_code, detail, error.headers, **members)
 
     @app.exception_handler(RequestValidationError)
     async def reply_to_invalid_request(request: Request, error: RequestValidationError) -> Response:

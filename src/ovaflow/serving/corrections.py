@@ -25,9 +25,10 @@ from ovaflow.prediction.sources import (
     list_label_columns,
     list_text_columns,
 )
-from ovaflow.serving.saved_records import SavedRecord, SavedRecords
+from ovaflow.serving.replies import ExtendedProblem
+from ovaflow.serving.saved_records import SavedRecord, SavedRecords, make_version
 from ovaflow.serving.scoring_queue import ScoringQueue
-from ovaflow.storage.appending import append_lines, require_appendable
+from ovaflow.storage.appending import locked_for_appending, require_appendable
 
 _DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors that are answered with status 507."""
@@ -49,12 +50,15 @@ class Correction(NamedTuple):
         Chosen labels, and those that the person was shown: ids, URIs or names.
     id : str or None
         Id of the record; by default one made of the text.
+    version : str or None
+        Version of the record that the person saw, empty if there was none; None: any.
     """
 
     text: str | BaseModel
     labels: Sequence[int | str]
     suggested: Sequence[int | str] = ()
     id: str | None = None
+    version: str | None = None
 
 
 def check_corrections(predictor: Predictor, path: StrPath) -> None:
@@ -85,24 +89,30 @@ class Corrections:
         self._queue = queue
         self._records = SavedRecords(path, self._describe_entry)
 
-    async def save(self, corrections: Sequence[Any]) -> list[dict[str, Any]]:
+    async def save(
+        self, corrections: Sequence[Any], predictor: Predictor | None = None
+    ) -> list[dict[str, Any]]:
         """Add a line for each correction, or no line at all.
 
         Parameters
         ----------
         corrections : sequence of Correction, or of requests with the same fields
+        predictor : Predictor, optional
+            The served model, with the names of labels in an error.
 
         Returns
         -------
         list of dict
-            Time, id and the time of the earlier correction of the same record, for each.
+            Time, id, version, and the time of the earlier correction of the same record, for each.
 
         Raises
         ------
         InputError
             If a label is unknown.
+        ExtendedProblem
+            If a record is of another version by now.
         """
-        return await self._queue.run(self._save, corrections)
+        return await self._queue.run(self._save, corrections, predictor or self._predictor)
 
     async def find(self, request: Any, predictor: Predictor) -> dict[str, Any] | None:
         """Find the last correction of a record, by its id or else its text, with names of labels of
@@ -137,18 +147,44 @@ class Corrections:
             total, records = self._records.since(_format_utc(time), limit)
         return total, [self._describe_record(record, predictor) for record in records]
 
-    def _save(self, corrections: Sequence[Any]) -> list[dict[str, Any]]:
+    def _save(self, corrections: Sequence[Any], predictor: Predictor) -> list[dict[str, Any]]:
         time = _format_utc(datetime.now(UTC))
-        entries = [self._make_entry(correction, time) for correction in corrections]
+        lines = []
         saved = []
-        with self._answered_errors("written"):
-            for entry in entries:
+        with self._answered_errors("written"), locked_for_appending(self._path) as append_lines:
+            for correction in corrections:
+                entry = self._make_entry(correction, time)
                 record_id = entry[self._id_column]
                 earlier = self._records.find(record_id)
-                replaces = None if earlier is None else earlier.time
-                saved.append({"time": time, "id": record_id, "replaces": replaces})
-            append_lines(self._path, (json.dumps(entry, ensure_ascii=False) for entry in entries))
+                if correction.version is not None:
+                    self._require_version(correction.version, earlier, predictor)
+                line = json.dumps(entry, ensure_ascii=False)
+                lines.append(line)
+                saved.append(
+                    {
+                        "time": time,
+                        "id": record_id,
+                        "replaces": None if earlier is None else earlier.time,
+                        "version": make_version(line.encode()),
+                    }
+                )
+            append_lines(lines)
         return saved
+
+    def _require_version(
+        self, version: str, saved: SavedRecord | None, predictor: Predictor
+    ) -> None:
+        """Refuse a correction of a version unless it is the one that is saved."""
+        # where nothing is saved, or not any more, nothing is lost
+        if saved is None or saved.version == version:
+            return
+        raise ExtendedProblem(
+            409,
+            f"the record was saved at {saved.time} by someone else: show both, and send the "
+            "version of what is saved",
+            code="stale",
+            correction=self._describe_record(saved, predictor),
+        )
 
     @contextlib.contextmanager
     def _answered_errors(self, action: str) -> Iterator[None]:
@@ -184,7 +220,7 @@ class Corrections:
         if len(names) > 1:
             answer["columns"] = {name: entry.get(name) for name in names}
         answer["text"] = self._join_texts(entry)
-        return answer | {"time": record.time, "times": record.times}
+        return answer | {"time": record.time, "times": record.times, "version": record.version}
 
     @property
     def _id_column(self) -> str:

@@ -9,13 +9,13 @@ import sys
 from types import SimpleNamespace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from ovaflow.reading.documents import DOCUMENT_READERS, UNREADABLE_REASONS, detect_kind
 from ovaflow.serving import schemas
 from ovaflow.serving.reading_process import KILLING_SECONDS
-from ovaflow.serving.replies import document_route, json_reply
+from ovaflow.serving.replies import ExtendedProblem, document_route, json_reply
 from ovaflow.serving.scoring_queue import ScoringQueue
 
 CONCURRENT_FILES = 2
@@ -24,14 +24,6 @@ WAITING_FILES = 8
 """Files that wait for a worker to read them: more would time out."""
 
 _FILE_CONTENT = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-
-
-class UnreadableFile(HTTPException):
-    """A file that cannot be read, with a code of the reason, for programs."""
-
-    def __init__(self, status: int, code: str, detail: str) -> None:
-        super().__init__(status, detail)
-        self.code = code
 
 
 def make_file_routes(queue: ScoringQueue, options: SimpleNamespace) -> APIRouter:
@@ -60,15 +52,12 @@ def make_file_routes(queue: ScoringQueue, options: SimpleNamespace) -> APIRouter
 def _require_kind(name: str, content: bytes) -> str:
     kind = detect_kind(name, content)
     if kind is None:
-        raise UnreadableFile(
-            415,
-            "kind",
-            f"files of this kind are not read; these are: {', '.join(DOCUMENT_READERS)}",
-        )
+        kinds = ", ".join(DOCUMENT_READERS)
+        detail = f"files of this kind are not read; these are: {kinds}"
+        raise ExtendedProblem(415, detail, code="kind")
     if kind == ".pdf" and importlib.util.find_spec("pypdf") is None:
-        raise UnreadableFile(
-            415, "pypdf", "PDF files need pypdf where the service runs: pip install 'ovaflow[pdf]'"
-        )
+        detail = "PDF files need pypdf where the service runs: pip install 'ovaflow[pdf]'"
+        raise ExtendedProblem(415, detail, code="pypdf")
     return kind
 
 
@@ -90,5 +79,6 @@ def _read_in_process(kind: str, content: bytes, max_characters: int) -> dict[str
         # a process that fails was perhaps ended by one of its limits
         answer = {"code": "damaged"} if process.returncode else json.loads(process.stdout)
     if "code" in answer:
-        raise UnreadableFile(422, answer["code"], UNREADABLE_REASONS[answer["code"]])
+        code = answer["code"]
+        raise ExtendedProblem(422, UNREADABLE_REASONS[code], code=code)
     return answer | {"characters": len(answer["text"])}

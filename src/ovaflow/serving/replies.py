@@ -17,7 +17,12 @@ _PROBLEM_SCHEMA = {
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
-        "code": {"type": "string", "description": "Why a file cannot be read, for programs."},
+        "code": {"type": "string", "description": "Why, for programs."},
+        "correction": {
+            "type": "object",
+            "description": "With the code stale: what is saved of the record now, as in "
+            "/corrections/find.",
+        },
     },
 }
 
@@ -25,7 +30,7 @@ _ERROR_DESCRIPTIONS = {
     400: "Not JSON in UTF-8.",
     404: "No such label.",
     408: "The body did not arrive in time.",
-    409: "The served model cannot do this.",
+    409: "The served model cannot do this, or (code stale) what is saved is of another version.",
     413: "The body is too large.",
     415: "The kind of the file is not read here.",
     422: "The request is not as described.",
@@ -46,17 +51,23 @@ def json_reply(answer: Any) -> Response:
     return Response(text.encode("utf-8", "replace"), media_type="application/json")
 
 
+class ExtendedProblem(HTTPException):
+    """A refusal with further members, for programs."""
+
+    def __init__(self, status: int, detail: str, **members: Any) -> None:
+        super().__init__(status, detail)
+        self.members = members
+
+
 def problem_response(
-    status: int, detail: str, headers: Mapping[str, str] | None = None, code: str | None = None
+    status: int, detail: str, headers: Mapping[str, str] | None = None, **members: Any
 ) -> Response:
-    """Make an error, an object of RFC 9457.
+    """Make an error, an object of RFC 9457 with further members.
 
     It repeats nothing of a request but the names of fields.
     """
     title = http.HTTPStatus(status).phrase
-    body = {"title": title, "status": status, "detail": " ".join(detail.split())}
-    if code is not None:
-        body["code"] = code
+    body = {"title": title, "status": status, "detail": " ".join(detail.split())} | members
     return Response(json.dumps(body), status, headers, _PROBLEM_TYPE)
 
 

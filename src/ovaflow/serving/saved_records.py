@@ -22,6 +22,8 @@ class SavedRecord(NamedTuple):
         When it was saved, in UTC; empty where the line has no time.
     times : int
         Number of times that it was saved.
+    version : str
+        Digest of its line.
     text_digest : bytes
         Digest of its text.
     entry : dict
@@ -31,6 +33,7 @@ class SavedRecord(NamedTuple):
     offset: int
     time: str
     times: int
+    version: str
     text_digest: bytes
     entry: dict[str, Any]
 
@@ -132,13 +135,19 @@ class SavedRecords:
             if earlier is not None:
                 times += earlier.times
             time = str(entry.get("time", ""))
-            self._by_id[record_id] = SavedRecord(self._end, time, times, digest, {})
+            version = make_version(line)
+            self._by_id[record_id] = SavedRecord(self._end, time, times, version, digest, {})
             self._ids_by_text[digest] = record_id
 
 
 def _read_entry(lines: BinaryIO, offset: int) -> dict[str, Any]:
     lines.seek(offset)
     return json.loads(lines.readline())
+
+
+def make_version(line: bytes) -> str:
+    """Make the version of a record that was saved by a line of the file."""
+    return hashlib.blake2b(line.rstrip(b"\r\n"), digest_size=8).hexdigest()
 
 
 def _digest(text: str) -> bytes:

@@ -137,6 +137,9 @@ class FileText(BaseModel):
     )
 
 
+_VERSION_DESCRIPTION = "Version of the record, which changes whenever it is saved."
+
+
 class SavedCorrection(_Reply):
     """The correction as it was saved."""
 
@@ -145,6 +148,7 @@ class SavedCorrection(_Reply):
     replaces: str | None = Field(
         description="Time at which the same record was saved before; null if it was not."
     )
+    version: str = Field(description=_VERSION_DESCRIPTION)
 
 
 class CorrectedRecord(BaseModel):
@@ -161,6 +165,7 @@ class CorrectedRecord(BaseModel):
         description="Time of the last saving, in UTC; empty if its line does not say."
     )
     times: int = Field(description="Number of times that it was saved.")
+    version: str = Field(description=_VERSION_DESCRIPTION)
 
 
 class CorrectionPage(_Reply):
@@ -390,6 +395,14 @@ def make_correction_models(
         labels: Labels = Field(description="All labels that the text should have, perhaps none.")
         suggested: Labels = Field([], description="Labels that the person was shown.")
         id: Record = Field(None, description="Id of the record; by default made from its text.")
+        version: str = Field(
+            None,
+            max_length=MAX_RECORD_ID_CHARACTERS,
+            description="Version of the record that the person saw, empty if there was none. If "
+            "another one is saved by now, the answer is 409 and has it as `correction`. Without "
+            "this field any version is replaced.",
+        )
+        language: Language = Field(None, description=LANGUAGE_DESCRIPTION)
 
     class FindRequest(BaseModel):
         """Id of a record, its text, or both."""

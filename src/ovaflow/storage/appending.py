@@ -2,8 +2,9 @@
 
 import contextlib
 import fcntl
+import functools
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from ovaflow.console.errors import InputError, StrPath
 
@@ -20,26 +21,34 @@ def require_appendable(path: StrPath) -> None:
         raise InputError(message, path=path, remedy=remedy) from None
 
 
-def append_lines(path: StrPath, lines: Iterable[str]) -> None:
-    """Add lines to a file and wait until they are on the disk; at an OSError none is added."""
-    content = "".join(f"{line}\n" for line in lines).encode()
+@contextlib.contextmanager
+def locked_for_appending(path: StrPath) -> Iterator[Callable[[Iterable[str]], None]]:
+    """Keep other processes from adding lines to a file; give a function that adds lines.
+
+    It waits until the lines are on the disk; at an OSError none is added.
+    """
     # opened for each call, so that the file may be moved away in between
     handle = _open(path)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        size = os.fstat(handle).st_size
-        # a crash may have cut off the last line
-        if size and os.pread(handle, 1, size - 1) != b"\n":
-            content = b"\n" + content
-        try:
-            _write(handle, content)
-            os.fsync(handle)
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.ftruncate(handle, size)
-            raise
+        yield functools.partial(_append_lines, handle)
     finally:
         os.close(handle)
+
+
+def _append_lines(handle: int, lines: Iterable[str]) -> None:
+    content = "".join(f"{line}\n" for line in lines).encode()
+    size = os.fstat(handle).st_size
+    # a crash may have cut off the last line
+    if size and os.pread(handle, 1, size - 1) != b"\n":
+        content = b"\n" + content
+    try:
+        _write(handle, content)
+        os.fsync(handle)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.ftruncate(handle, size)
+        raise
 
 
 def _open(path: StrPath) -> int:

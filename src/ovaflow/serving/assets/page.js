@@ -1,7 +1,7 @@
 // What people do on the page, and how the record on the desk is shown. Only put() changes what is on the desk.
 const MOST_WORDS = Number(document.documentElement.dataset.words);
 const FIELDS = [...document.querySelectorAll("[data-column]")];
-let health = null, desk = NOTHING, turn = 0, looking = false, explained = null;
+let health = null, desk = NOTHING, turn = 0, looking = false, explained = null, isSwitching = false;
 
 async function ask(path, body, type = "application/json") {
   const options = body === undefined ? {} : {method: "POST", headers: {"Content-Type": type}, body};
@@ -12,7 +12,7 @@ async function ask(path, body, type = "application/json") {
     throw new Error(say("service away"));
   }
   const answer = await response.json().catch(() => ({detail: `status ${response.status}`}));
-  if (!response.ok) throw Object.assign(new Error(answer.detail), {code: answer.code});
+  if (!response.ok) throw Object.assign(new Error(answer.detail), {code: answer.code, correction: answer.correction});
   return answer;
 }
 
@@ -41,7 +41,7 @@ function put(record) {
   const former = desk;
   desk = record;
   if (by("save") && desk.id !== former.id) by("record").value = desk.id;
-  if (desk.key !== former.key) report("");
+  if (by("save") && desk.key !== former.key) reportFailure("");
   if (desk.answer !== former.answer) showLabels();
   showChosen();
 }
@@ -66,9 +66,8 @@ function request() {
   return requestOf(desk, health.columns?.texts);
 }
 
-// a saved record as it is opened
-function restored(correction) {
-  return broughtBack(correction, FIELDS.map((field) => field.dataset.column));
+function namesBeside() {
+  return FIELDS.map((field) => field.dataset.column);
 }
 
 // of the page, without a record
@@ -111,9 +110,9 @@ async function look(note = "") {
 
 async function lookFor(current, note) {
   if (!desk.text.trim()) {
-    const correction = desk.id ? await correctionOf({id: desk.id}) : null;
+    const saved = desk.id ? await savedOf({id: desk.id}) : null;
     if (!current()) return;
-    if (correction) return open({...restored(correction), id: desk.id, address: desk.address});
+    if (saved) return open({...saved, id: desk.id, address: desk.address});
     by("status").textContent = say("empty");
     return by("text").focus();
   }
@@ -128,15 +127,16 @@ async function lookFor(current, note) {
   }
   by("status").textContent = say("looking");
   const started = performance.now();
-  const known = desk.id ? {id: desk.id} : {};
-  const [answer, correction] = await Promise.all([predict(), by("save") ? correctionOf({...known, ...request()}) : null]);
+  const [answer, saved] = await Promise.all([predict(), findSaved()]);
   if (!current()) return;
-  if (isSavedWithMore(desk, correction && restored(correction))) {
-    write({text: form().text, beside: restored(correction).beside});
-    put(Object.freeze({...desk, beside: form().beside, correction}));
+  if (saved && desk.saved === undefined && isSavedWithMore(desk, saved)) {
+    write({text: form().text, beside: saved.beside});
+    put(Object.freeze({...desk, beside: form().beside, saved}));
     return lookFor(current, note);
   }
-  put(found(desk, answer, correction));
+  const basis = saved && desk.saved === undefined && isSavedWithOther(desk, saved) ? await askBasis(saved, answer) : undefined;
+  if (!current()) return;
+  put(found(desk, answer, saved, basis));
   by("status").textContent = summary(answer.predictions[0], performance.now() - started);
   remark(note, ...doubts(answer.predictions[0]));
   if (labelsOf(answer).length) await explain(labelsOf(answer)[0], false);
@@ -145,6 +145,20 @@ async function lookFor(current, note) {
 function predict() {
   const instance = health.takes_text ? request() : {features: [featuresOf(desk.text)]};
   return post("predict", {...instance, top_k: Number(by("top-k").value), language: labelLanguage()});
+}
+
+// what is saved of the record on the desk: asked once, so that what others save meanwhile is seen when it is saved
+async function findSaved() {
+  if (desk.saved !== undefined || !by("save")) return desk.saved ?? null;
+  return savedOf({...desk.id ? {id: desk.id} : {}, ...request()});
+}
+
+// a record that was saved with another text may keep its labels, or get those that are suggested
+async function askBasis(saved, answer) {
+  const suggested = fitting(answer);
+  if (idsOf(byId(saved.labels)) === idsOf(byId(suggested))) return "saved";
+  const taken = await compare(say("ask other text", {id: desk.id}), saved, "suggested", suggested);
+  return taken === "stay" ? "saved" : taken;
 }
 
 // one feature and its value per line
@@ -165,13 +179,16 @@ async function find(note = "") {
     put(corrected(desk, content));
     return look(note);
   }
-  const settled = !unsaved(desk) && (!desk.id || desk.savedHere);
   if (!desk.text) return open({...content, id: desk.id}, note);
-  if (settled) return open(content, note);
   if (!text.trim()) return await mayLeave() && open(content);
+  await saving;
+  const loses = wouldAsk();
+  if (!loses && (!desk.id || desk.isSavedHere)) return open(content, note);
   const question = desk.id ? say("ask same", {id: desk.id}) : say("ask same unnamed");
-  const answer = await choose(question, say("ask same why"), {another: say("another"), same: say("same"), stay: say("cancel")});
-  if (answer === "another") return open(content, note);
+  const answers = {another: say("another"), same: say("same"), stay: say("cancel")};
+  const saveFirst = loses && isSavable() ? {save: say("save and another")} : {};
+  const answer = await choose(question, loses ? say("ask same loses") : say("ask same why"), {...saveFirst, ...answers});
+  if (answer === "another" || (answer === "save" && await save())) return open(content, note);
   if (answer === "same") {
     put(corrected(desk, content));
     return look(note);
@@ -193,11 +210,12 @@ async function again() {
 }
 
 // one of several answers to a question; to stay where it is closed
-function choose(question, why, answers) {
+function choose(question, why, answers, details = []) {
   const dialog = by("question");
   if (dialog.open) return Promise.resolve("stay");
   by("question-title").textContent = question;
   by("question-why").textContent = why;
+  by("question-details").replaceChildren(...details);
   by("answers").replaceChildren(...Object.entries(answers).map(([value, textContent], number) =>
     node("button", {value, textContent, className: number ? "quiet" : "primary"})));
   dialog.returnValue = "stay";
@@ -205,10 +223,24 @@ function choose(question, why, answers) {
   return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue), {once: true}));
 }
 
+function isSavable() {
+  return Boolean(by("save") && desk.answer && !looking);
+}
+
+// whether something would be lost with the record on the desk that the service is to ask about
+function wouldAsk() {
+  const asks = by("save") ? document.documentElement.dataset.askToSave : "changed";
+  return asks !== "never" && (asks === "changed" ? unsaved(desk) === "changed" : Boolean(unsaved(desk)));
+}
+
 // whether the record on the desk may be replaced by another one
 async function mayLeave() {
-  if (!unsaved(desk)) return true;
-  return await choose(say("ask leave"), say("ask leave why"), {stay: say("stay"), leave: say("leave")}) === "leave";
+  if (by("question").open) return false;
+  await saving;
+  if (!wouldAsk()) return true;
+  const saveFirst = isSavable() ? {save: say("save and go on")} : {};
+  const answer = await choose(say("ask leave"), say("ask leave why"), {...saveFirst, leave: say("leave"), stay: say("stay")});
+  return answer === "save" ? save() : answer === "leave";
 }
 
 // a link may bring a record along: the part of an address behind # is never sent to a server
@@ -273,16 +305,30 @@ function choice(label, figure, title) {
 }
 
 function showChosen() {
-  const labels = [...desk.chosen.values()];
+  const labels = [...desk.chosen.values()], own = ownSaved(desk), removed = own ? changes(desk, own.labels).removed : [];
   by("chosen-part").hidden = !labels.length && !(by("save") && desk.text);
-  by("chosen").replaceChildren(...labels.map((label) => {
-    const remove = node("button", {type: "button", className: "quiet", textContent: "×", ariaLabel: say("remove", {name: label.name})});
-    remove.addEventListener("click", () => put(ticked(desk, label, false)));
-    const mine = desk.correction?.labels.some((each) => each.id === label.id);
-    return node("li", mine ? {className: "mine", title: say("yours mark")} : {}, linkOf(label), remove);
-  }));
+  by("chosen").replaceChildren(...labels.map((label) => chosenRow(label, own)), ...removed.map(removedRow));
   for (const tick of document.querySelectorAll("[data-choose]")) tick.checked = desk.chosen.has(Number(tick.dataset.choose));
   showSaving();
+}
+
+// marked as long as it is not saved
+function chosenRow(label, own) {
+  const remove = node("button", {type: "button", className: "quiet", textContent: "×", ariaLabel: say("remove", {name: label.name})});
+  remove.addEventListener("click", () => put(ticked(desk, label, false)));
+  if (!by("save") || own?.labels.some((each) => each.id === label.id)) return node("li", {}, linkOf(label), remove);
+  return node("li", {className: "unsaved"}, node("span", {}, linkOf(label), remarkOn("not yet saved")), remove);
+}
+
+// a saved label that was taken back
+function removedRow(label) {
+  const restore = node("button", {type: "button", className: "quiet", textContent: "↶", ariaLabel: say("choose", {name: label.name})});
+  restore.addEventListener("click", () => put(ticked(desk, label, true)));
+  return node("li", {className: "unsaved removed"}, node("span", {}, node("s", {}, nameOf(label)), remarkOn("taken back")), restore);
+}
+
+function remarkOn(key) {
+  return node("span", {className: "notation", textContent: say(key)});
 }
 
 async function explain(label, move) {
@@ -449,12 +495,17 @@ function listen() {
   by("page-language").addEventListener("change", () => {
     const {text, beside} = form();
     const address = desk.text ? `#${new URLSearchParams({...given(beside), ...desk.id && {id: desk.id}, text})}` : location.hash;
+    isSwitching = true;
     location.assign(`?${new URLSearchParams({lang: by("page-language").value})}${address}`);
     // for who stays, to save first
     by("page-language").value = LANGUAGE;
   });
   window.addEventListener("hashchange", follow);
-  window.addEventListener("beforeunload", (event) => { if (unsaved(desk)) event.preventDefault(); });
+  window.addEventListener("beforeunload", (event) => {
+    // another language asks for the same record again
+    if (isSwitching ? unsaved(desk) === "changed" : wouldAsk()) event.preventDefault();
+    isSwitching = false;
+  });
   by("file").addEventListener("change", () => {
     if (by("file").files.length) read(by("file").files[0]);
     by("file").value = "";

@@ -1,16 +1,19 @@
-// The record on the desk: its text, its id, what was found, and what a person chose. It is never changed in
-// part: whatever happens to it makes another one, which takes its place whole.
+// The record on the desk: its text, its id, what was found, what a person chose, and what is saved of it. It is never changed
+// in part: whatever happens to it makes another one, which takes its place whole.
 const NOTHING = Object.freeze({
   key: null, // which record it is, whatever happens to it
   text: "", id: "", address: "",
   columns: null, // the text by its columns, where it came so
   beside: Object.freeze({}), // what the model reads beside the text, by column; null where there is nothing
-  answer: null,
+  answer: null, // what the model says; its labels that fit are suggested
   chosen: new Map(), // labels by id
   byHand: new Map(), // of the labels that a person ticked or took back, which are ticked
-  before: "", // ids of what was chosen before anything was by hand, or saved last
-  correction: null, // what the file of corrections has of it
-  savedHere: false, // with this text, since the page was opened
+  basis: null, // which labels it starts with: "saved", "suggested" or "both" together
+  start: "", // ids of what was chosen before anything was by hand
+  saved: undefined, // what is saved of it, or of its text, as far as the page knows; null: nothing, undefined: not asked yet
+  taken: null, // what is saved of the id that a person gave it
+  isEdited: false, // whether a person changed its text, or what is beside it
+  isSavedHere: false, // with this content, since the page was opened
 });
 
 // a record before its labels are found
@@ -18,33 +21,32 @@ function opened({text, id = "", columns = null, beside = {}, address = ""}) {
   return Object.freeze({...NOTHING, key: Symbol("record"), text, id, columns, beside, address});
 }
 
-// a saved record as it is opened: its other columns are separate from its text
-function broughtBack({text, columns}, namesBeside) {
-  const parts = Object.entries(columns ?? {}), isBeside = ([name]) => namesBeside.includes(name);
+// a correction of the service, with the content of a record: its other columns are separate from its text
+function savedRecord(correction, namesBeside) {
+  const parts = Object.entries(correction.columns ?? {}), isBeside = ([name]) => namesBeside.includes(name);
   const texts = parts.filter((part) => !isBeside(part));
-  const beside = Object.fromEntries(parts.filter(isBeside));
-  return {text, columns: texts.length > 1 ? Object.fromEntries(texts) : null, beside};
+  const columns = texts.length > 1 ? Object.fromEntries(texts) : null;
+  return Object.freeze({...correction, columns, beside: Object.fromEntries(parts.filter(isBeside))});
 }
 
-// a record with what the model says of it, and what was saved of it
-function found(record, answer, correction) {
-  const mine = correction ?? record.correction;
-  const chosen = new Map((mine ? mine.labels : fitting(answer)).map((label) => [label.id, label]));
-  const before = idsOf(chosen);
-  const names = new Map([...labelsOf(answer), ...record.chosen.values()].map((label) => [label.id, label]));
-  for (const [id, ticked] of record.byHand) {
-    if (ticked) chosen.set(id, names.get(id));
+// a record with what the model says of it, and what is saved of it
+function found(record, answer, saved, basis = record.basis ?? (saved ? "saved" : "suggested")) {
+  const chosen = byId([...basis === "suggested" ? [] : saved.labels, ...basis === "saved" ? [] : fitting(answer)]);
+  const start = idsOf(chosen);
+  const names = byId([...labelsOf(answer), ...record.chosen.values()]);
+  for (const [id, isTicked] of record.byHand) {
+    if (isTicked) chosen.set(id, names.get(id));
     else chosen.delete(id);
   }
-  const same = correction && correction.text === record.text ? correction : null;
-  const id = record.id || (same ? named(same) : "");
-  const columns = record.columns ?? (same && broughtBack(same, Object.keys(record.beside)).columns);
-  return Object.freeze({...record, answer, chosen, before, correction: mine, id, columns});
+  const same = saved && saved.text === record.text ? saved : null;
+  return Object.freeze({
+    ...record, answer, chosen, basis, start, saved, id: record.id || (same ? named(same) : ""), columns: record.columns ?? same?.columns ?? null,
+  });
 }
 
 // the same text asked again, such as for more labels or with other names: what is chosen stays
 function foundAgain(record, answer) {
-  const names = new Map(labelsOf(answer).map((label) => [label.id, label]));
+  const names = byId(labelsOf(answer));
   const chosen = new Map([...record.chosen].map(([id, label]) => [id, names.get(id) ?? label]));
   return Object.freeze({...record, answer, chosen});
 }
@@ -52,7 +54,7 @@ function foundAgain(record, answer) {
 // the same record with other content, its text and what is beside it: its own labels, and what a person chose, stay
 function corrected(record, {text, beside}) {
   const columns = text === record.text ? record.columns : null;
-  return Object.freeze({...record, text, columns, beside, answer: null, savedHere: false});
+  return Object.freeze({...record, text, columns, beside, answer: null, isEdited: true, isSavedHere: false});
 }
 
 function ticked(record, label, is) {
@@ -63,20 +65,58 @@ function ticked(record, label, is) {
 }
 
 function called(record, id) {
-  return Object.freeze({...record, id});
+  return Object.freeze({...record, id, taken: null});
 }
 
-function saved(record, sent, reply) {
-  const labels = [...sent.chosen.values()];
-  const times = (reply.replaces && record.correction ? record.correction.times : 0) + 1;
-  const correction = {id: reply.id, text: sent.text, labels, unknown: [], time: reply.time, times};
-  const byHand = new Map([...record.byHand].filter(([id, is]) => sent.chosen.has(id) !== is));
-  return Object.freeze({...record, correction, before: idsOf(sent.chosen), byHand, savedHere: hasContent(record, sent)});
+// a record of which another person saved something meanwhile, with labels chosen in view of that
+function informed(record, saved, labels) {
+  const informed = {...record, saved, taken: null, basis: "saved", chosen: byId(labels), start: idsOf(byId(saved.labels))};
+  const {added, removed} = changes(informed, saved.labels);
+  const byHand = new Map([...added.map((label) => [label.id, true]), ...removed.map((label) => [label.id, false])]);
+  return Object.freeze({...informed, byHand});
 }
 
-// whether a person chose something that is not saved
+function afterSaving(record, sent, {id, time, version}) {
+  const {text, columns, beside} = sent, labels = [...sent.chosen.values()];
+  const saved = Object.freeze({id, time, version, text, columns, beside, labels, unknown: []});
+  const byHand = new Map([...record.byHand].filter(([label, isTicked]) => sent.chosen.has(label) !== isTicked));
+  const isSavedHere = hasContent(record, sent);
+  return Object.freeze({...record, saved, taken: null, basis: "saved", start: idsOf(sent.chosen), byHand, isEdited: !isSavedHere, isSavedHere});
+}
+
+// what is saved under the record's own id; a record without one is called after its content
+function ownSaved(record) {
+  const {saved} = record;
+  if (!saved) return null;
+  return (record.id ? saved.id === record.id : !named(saved) && hasContent(record, saved)) ? saved : null;
+}
+
+// how chosen labels, and a content, differ from others
+function changes(record, labels, content = record) {
+  const ids = new Set(labels.map((label) => label.id));
+  return {
+    added: [...record.chosen.values()].filter((label) => !ids.has(label.id)),
+    removed: labels.filter((label) => !record.chosen.has(label.id)),
+    text: record.text !== content.text,
+    beside: !hasBeside(record, content.beside),
+  };
+}
+
+function areNone({added, removed, text, beside}) {
+  return !added.length && !removed.length && !text && !beside;
+}
+
+function isSaved(record) {
+  const own = ownSaved(record);
+  return Boolean(own) && areNone(changes(record, own.labels, own));
+}
+
+// what is lost when a record is left: nothing (""), what came by itself ("suggested"), or what a person did ("changed")
 function unsaved(record) {
-  return idsOf(record.chosen) !== record.before;
+  if (isSaved(record)) return "";
+  const own = ownSaved(record);
+  if (idsOf(record.chosen) !== record.start || (own && record.isEdited)) return "changed";
+  return record.chosen.size || own ? "suggested" : "";
 }
 
 // whether a record has a text and what is beside it
@@ -93,9 +133,14 @@ function given(beside) {
   return Object.fromEntries(Object.entries(beside).filter(([, value]) => value !== null));
 }
 
-// whether a text comes alone that was saved with something beside it, and is asked for the first time
+// whether a text comes alone that was saved with something beside it
 function isSavedWithMore(record, saved) {
-  return Boolean(saved) && !record.correction && saved.text === record.text && hasBeside(record, {}) && !hasBeside(record, saved.beside);
+  return saved.text === record.text && hasBeside(record, {}) && !hasBeside(record, saved.beside);
+}
+
+// whether labels were saved for another text than the one that comes with the same id
+function isSavedWithOther(record, saved) {
+  return Boolean(record.id) && saved.id === record.id && !hasContent(record, saved);
 }
 
 // why a record cannot be saved, or nothing: Save saves the content of the form
@@ -122,6 +167,10 @@ function labelsOf(answer) {
 function fitting(answer) {
   const {labels, features, fit, doubts} = answer.predictions[0];
   return features && !doubts?.length ? labels.slice(0, fit ?? 0) : [];
+}
+
+function byId(labels) {
+  return new Map(labels.map((label) => [label.id, label]));
 }
 
 function idsOf(chosen) {

@@ -1,67 +1,127 @@
 // Saving what is on the desk, and what was saved before.
 const WEEK = 7 * 24 * 3600 * 1000;
-let said = 0;
+const LONGEST_QUOTE = 500; // characters
+const TITLE = document.title;
+let saving = null; // the save in progress
 
-async function correctionOf(record) {
-  return (await post("corrections/find", {...record, language: labelLanguage()})).correction;
+// what is saved of a record, found by its id or else its text
+async function savedOf(record) {
+  const {correction} = await post("corrections/find", {...record, language: labelLanguage()});
+  return correction && savedRecord(correction, namesBeside());
 }
 
-// what Save would do, and what it has done
+// what is saved, what differs from it, and what Save would do
 function showSaving() {
   by("go").disabled = looking;
   if (!by("save")) return;
   const reason = hindrance(desk, form(), looking);
-  by("save-button").disabled = Boolean(reason);
+  by("save-button").disabled = Boolean(reason || saving) || isSaved(desk);
   by("hindrance").textContent = reason && desk.text ? say(reason) : "";
-  const {correction} = desk;
-  let sentence = "";
-  if (correction) {
-    const values = {time: moment(correction.time), id: correction.id};
-    sentence = say(named(correction) && correction.id !== desk.id ? "yours as" : "yours", values);
-    if (correction.times > 1) sentence += ` (${say("times", {n: correction.times})})`;
-    if (correction.unknown.length) sentence += ` ${say("unknown labels", {names: listed(correction.unknown)})}`;
-  }
-  by("yours").textContent = sentence;
+  by("state").textContent = desk.answer ? stateOf(desk).join(" ") : "";
+  document.title = (unsaved(desk) ? "• " : "") + TITLE;
 }
 
-function report(message, failed = false) {
-  if (!by("save")) return;
-  said += 1;
-  by("saved").textContent = message;
-  by("saved").className = failed ? "error" : "note";
+function stateOf(record) {
+  if (saving) return [say("saving")];
+  const own = ownSaved(record), {saved, taken} = record, sentences = [];
+  if (isSaved(record)) sentences.push(say("saved", {time: moment(own.time)}));
+  else if (own) sentences.push(say("changed", {time: moment(own.time), changes: inWords(changes(record, own.labels, own))}));
+  else sentences.push(say("unsaved"));
+  if (own?.unknown.length) sentences.push(say("unknown labels", {names: listed(own.unknown)}));
+  if (saved && !own && named(saved) && saved.text === record.text) sentences.push(say("labels of other", {id: saved.id}));
+  if (taken) sentences.push(say("taken", {id: taken.id, time: moment(taken.time), names: namesOf(taken)}));
+  const others = changes(record, fitting(record.answer));
+  if (health.probabilities && !areNone(others)) sentences.push(say("others suggested", {changes: inWords(others)}));
+  return sentences;
 }
 
-async function save() {
-  const sent = desk;
-  if (hindrance(sent, form(), looking)) return showSaving();
-  const correction = {...request(), labels: [...sent.chosen.keys()], suggested: labelsOf(sent.answer).map((label) => label.id)};
-  if (sent.id) correction.id = sent.id;
-  report(say("saving"));
+function inWords({added, removed, text, beside}) {
+  const words = [
+    added.length && say("change added", {n: added.length}), removed.length && say("change removed", {n: removed.length}),
+    text && say("change text"), beside && say("change beside"),
+  ];
+  return listed(words.filter(Boolean));
+}
+
+function namesOf(saved) {
+  const names = [...saved.labels.map((label) => label.name), ...saved.unknown];
+  return names.length ? listed(names) : say("no labels");
+}
+
+function reportFailure(message) {
+  by("save-error").textContent = message;
+}
+
+// whether the record on the desk is saved, in the end
+function save() {
+  saving ??= send().finally(() => {
+    saving = null;
+    showSaving();
+  });
+  showSaving();
+  return saving;
+}
+
+async function send() {
+  const sent = desk, {id} = sent;
+  reportFailure("");
+  const suggested = labelsOf(sent.answer).map((label) => label.id), version = ownSaved(sent)?.version ?? "";
+  const correction = {...request(), labels: [...sent.chosen.keys()], suggested, version, language: labelLanguage()};
   try {
-    const reply = await post("corrections", correction);
-    // another record may be on the desk by now
-    if (desk.key === sent.key) put(saved(desk, sent, reply));
-    const sentence = sent.chosen.size ? say("saved", {n: sent.chosen.size}) : say("saved without labels");
-    report(reply.replaces ? `${sentence} ${say("replaces", {time: moment(reply.replaces)})}` : sentence);
-    await showCorrections();
+    put(afterSaving(desk, sent, await post("corrections", id ? {...correction, id} : correction)));
+    showCorrections();
+    return true;
   } catch (error) {
-    report(error.message, true);
+    if (error.code === "stale") return settle(savedRecord(error.correction, namesBeside()));
+    reportFailure(error.message);
+    return false;
   }
 }
 
-// a person gives a record its id: perhaps that of one that was saved
+// somebody else saved the record meanwhile: the person decides whose labels are saved
+async function settle(theirs) {
+  const yours = [...desk.chosen.values()], title = desk.id ? say("ask stale", {id: desk.id}) : say("ask stale unnamed");
+  const isSame = areNone(changes(desk, theirs.labels, theirs));
+  const answer = isSame ? "saved" : await compare(title, theirs, "yours", yours);
+  put(informed(desk, theirs, combined(answer, theirs.labels, yours)));
+  if (answer === "stay") return false;
+  return isSaved(desk) || send();
+}
+
+function combined(answer, theirs, yours) {
+  if (answer === "both") return [...theirs, ...yours];
+  return answer === "saved" ? theirs : yours;
+}
+
+// ask which of two sets of labels to take: the saved ones, or others, which are "yours" or "suggested"
+function compare(title, saved, kind, others) {
+  const theirs = byId(saved.labels), yours = byId(others);
+  const parts = {
+    "only saved": saved.labels.filter((label) => !yours.has(label.id)),
+    [`only ${kind}`]: others.filter((label) => !theirs.has(label.id)),
+    "in both": others.filter((label) => theirs.has(label.id)),
+  };
+  const answers = {saved: say("take saved"), [kind]: say(`take ${kind}`), both: say("take both"), ...kind === "yours" && {stay: say("cancel")}};
+  const lists = Object.entries(parts).filter(([, labels]) => labels.length).map(([key, labels]) =>
+    node("div", {}, node("h3", {textContent: say(key)}), node("ul", {className: "near"}, ...labels.map((label) => node("li", {}, titleOf(label))))));
+  const text = saved.text === desk.text ? [] : [node("blockquote", {dir: "auto", textContent: shortened(saved.text)})];
+  return choose(title, say("ask which", {time: moment(saved.time)}), answers, [...text, node("div", {className: "columns"}, ...lists)]);
+}
+
+function shortened(text) {
+  return text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)} …` : text;
+}
+
+// a person gives a record its id: perhaps that of one that is saved
 async function call() {
   put(called(desk, by("record").value.trim()));
-  report("");
-  const {id} = desk, before = said;
-  if (!id || id === desk.correction?.id) return;
+  const {id, key} = desk;
+  if (!id || !desk.answer || ownSaved(desk)) return;
   try {
-    const correction = await correctionOf({id});
-    if (!correction || said !== before) return;
-    const names = correction.labels.length ? listed(correction.labels.map((label) => label.name)) : say("no labels");
-    report(say("would replace", {id, time: moment(correction.time), names}));
+    const taken = await savedOf({id});
+    if (desk.key === key && desk.id === id && !ownSaved(desk)) put(Object.freeze({...desk, taken}));
   } catch (error) {
-    report(error.message, true);
+    reportFailure(error.message);
   }
 }
 
@@ -93,7 +153,7 @@ function entry(correction) {
   button.addEventListener("click", async () => {
     if (!await mayLeave()) return;
     const address = id ? `#${new URLSearchParams({id})}` : "";
-    await open({...restored(correction), id, address});
+    await open({...savedRecord(correction, namesBeside()), id, address});
     by("form").scrollIntoView();
   });
   return node("li", {}, button);
