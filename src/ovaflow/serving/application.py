@@ -238,9 +238,9 @@ def _add_corrections(
         """Saves the labels that a person chose for a text, for the next training; this model stays
         as it is. A correction of a version that is not saved any more is refused with 409.
         """
-        names = served.in_language(request.language).predictor
+        named = served.for_request(request).predictor
         try:
-            [saved] = await file.save([request], names)
+            [saved] = await file.save([request], named)
         except InputError as error:
             raise HTTPException(404, str(error)) from None
         return json_reply({"model": served.model.checksum} | saved)
