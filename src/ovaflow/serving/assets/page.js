@@ -361,25 +361,42 @@ let waiting;
 
 function search() {
   clearTimeout(waiting);
-  waiting = setTimeout(async () => {
-    const query = by("search").value;
-    if (!query.trim()) {
-      by("found-note").textContent = "";
-      by("found").replaceChildren();
-      return;
+  waiting = setTimeout(() => searchOn([]), 150);
+}
+
+// the labels of a search that come after those that are shown
+async function searchOn(shown) {
+  const query = by("search").value;
+  if (!query.trim()) {
+    showFound([], 0);
+    by("found-note").textContent = "";
+    return;
+  }
+  try {
+    const words = new URLSearchParams({limit: 12, offset: shown.length, search: query});
+    if (labelLanguage()) words.set("language", labelLanguage());
+    const page = await ask(`labels?${words}`);
+    if (query !== by("search").value) return;
+    showFound([...shown, ...page.labels], page.total);
+    if (shown.length) by("found").children[shown.length]?.querySelector("button").focus();
+  } catch (error) {
+    by("found-note").textContent = error.message;
+  }
+}
+
+function showFound(labels, total) {
+  const shown = labels.length, sentence = total > shown ? "found labels of" : "found labels";
+  by("found-note").textContent = say(total ? sentence : "found none", {n: total, shown});
+  by("found").replaceChildren(...labels.map((label) => {
+    const item = choice(label, counted(label.positives), say("training examples"));
+    if (label.found_by) {
+      const textContent = say("found by", {name: label.found_by});
+      item.querySelector("button span").append(node("span", {className: "notation", dir: "auto", textContent}));
     }
-    try {
-      const words = new URLSearchParams({limit: 12, search: query});
-      if (labelLanguage()) words.set("language", labelLanguage());
-      const page = await ask(`labels?${words}`);
-      if (query !== by("search").value) return;
-      const shown = page.labels.length, sentence = page.total > shown ? "found labels of" : "found labels";
-      by("found-note").textContent = say(page.total ? sentence : "found none", {n: page.total, shown});
-      by("found").replaceChildren(...page.labels.map((label) => choice(label, counted(label.positives), say("training examples"))));
-    } catch (error) {
-      by("found-note").textContent = error.message;
-    }
-  }, 150);
+    return item;
+  }));
+  by("found-more").hidden = total <= shown;
+  by("found-more").onclick = () => searchOn(labels);
 }
 
 // a file that is dropped or chosen becomes the text in the box, as if it were pasted
