@@ -201,7 +201,7 @@ STEPS = {
         makes=("metrics", "analysis"),
         rule="evaluate_predictions",
         for_people=True,
-        revision=6,
+        revision=7,
     ),
     "join-folds": Step(
         "cli.folds",

@@ -128,6 +128,22 @@ def test_kinds_that_tell_nothing_are_left_out() -> None:
     assert left_out == theirs
 
 
+def test_a_word_is_known_by_its_pieces_if_all_of_them_are_in_names(words) -> None:
+    pieces = PiecesOfName.fit(EvidenceTraining(words, words, (1.0, 0.0)))
+    asked = ["castles", "train", "trains", "steamtrain", "castle", "dragonfly", "ox"]
+    is_known = pieces.find_known_words(asked)
+    assert [word for word, known in zip(asked, is_known, strict=True) if known] == asked[:3]
+
+
+def test_a_word_that_only_the_second_stage_knows_is_known(model_with_all_kinds) -> None:
+    predictor = Predictor.open(model_with_all_kinds)
+    others = ["" if "name1" in name else name for name in predictor.feature_names]
+    predictor.transform = replace(predictor.transform, feature_names=others)
+    known, unknown = predictor.answer(["name1", "name1name1"])
+    assert (known.words, known.known_words, known.doubts) == (1, 1, [])
+    assert (unknown.words, unknown.known_words, unknown.doubts) == (1, 0, ["unknown_words"])
+
+
 def test_a_stored_second_stage_has_the_same_pieces(model_with_all_kinds, dataset) -> None:
     evidence = Predictor.open(model_with_all_kinds).model.reranker.evidence
     assert [kind.name for kind in evidence.kinds if kind.optional] == OPTIONAL

@@ -20,6 +20,13 @@ NAMES = "names"
 PHRASE_PREFIX = "<"
 """First character of features that are names of labels."""
 
+_FEWEST_PREFIX_LETTERS = 4
+"""Letters of a prefix by which a word is known.
+
+Of words of random letters, 11 % begin with the same three letters as words of kirjastonhoitaja, and
+1 % with the same four.
+"""
+
 _SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai and Lao, Burmese, Khmer
     "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]"  # Japanese, Chinese
@@ -79,6 +86,46 @@ def make_feature_namer(blocks: Iterable[str]) -> Callable[[str], list[str]]:
         return names
 
     return name_features
+
+
+def has_weak_features(blocks: Iterable[str]) -> bool:
+    """Return whether a word can have features of these blocks without being known by them."""
+    for block in blocks:
+        name, _, argument = block.partition("=")
+        if name == "characters":
+            return True
+        if name == "prefixes" and int(argument) < _FEWEST_PREFIX_LETTERS:
+            return True
+    return False
+
+
+def is_known_word(word: str, names: Sequence[str], is_feature: Sequence[bool]) -> bool:
+    """Return whether a model knows a word, by those of its features that are in the model.
+
+    The word itself, its stem, or a prefix of four letters is enough. A word of any language has
+    some known pieces, so a word is known by its pieces if all of them are; one is enough for a word
+    without spaces, which is many words.
+
+    Parameters
+    ----------
+    word : str
+        The word.
+    names : sequence of str
+        Names of its features.
+    is_feature : sequence of bool
+        Whether each of them is in the model.
+    """
+    n_pieces = 0
+    n_known_pieces = 0
+    for name, is_known in zip(names, is_feature, strict=True):
+        if name.startswith('"'):
+            n_pieces += 1
+            n_known_pieces += is_known
+        elif is_known and (not name.endswith("*") or len(name) > _FEWEST_PREFIX_LETTERS):
+            return True
+    if is_spaceless(word):
+        return any(is_feature)
+    return 0 < n_pieces == n_known_pieces
 
 
 def make_feature_locator(

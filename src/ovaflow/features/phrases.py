@@ -35,6 +35,11 @@ class Phrases:
         self._by_first = np.argsort(firsts, kind="stable").astype(np.int32)
         self._starts = offsets(np.bincount(firsts, minlength=len(self._stems)))
 
+    @property
+    def lengths(self) -> np.ndarray:
+        """Number of words of each phrase, int64."""
+        return np.diff(self._indptr)
+
     def find(
         self, tokens: Tokens, stems: tuple[np.ndarray, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -23,6 +23,8 @@ from ovaflow.features.blocks import (
     PHRASE_PREFIX,
     WORDS,
     format_pair,
+    has_weak_features,
+    is_known_word,
     make_feature_namer,
     parse_phrase,
 )
@@ -83,6 +85,24 @@ class WordTerms(NamedTuple):
     starts: np.ndarray
     columns: np.ndarray
     stems: tuple
+
+
+class Sequences(NamedTuple):
+    """Pairs and phrases in texts.
+
+    Attributes
+    ----------
+    positions : ndarray of int64
+        Position of the first token of each.
+    columns : ndarray of int32
+        Column of the feature of each.
+    lengths : ndarray of int64
+        Number of tokens of each.
+    """
+
+    positions: np.ndarray
+    columns: np.ndarray
+    lengths: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -237,6 +257,51 @@ class TfIdf:
         starts, columns = map_words(words, self._find_word_columns)
         return WordTerms(starts, columns, stems)
 
+    def find_known_tokens(self, tokens: Tokens, terms: WordTerms) -> np.ndarray:
+        """Find the tokens that are known by a feature of their word, a pair or a name of a label.
+
+        Parameters
+        ----------
+        tokens : Tokens
+            Tokens of texts.
+        terms : WordTerms
+            Terms of their words.
+
+        Returns
+        -------
+        is_known : ndarray of bool
+            Whether each token is known.
+        """
+        is_known = self.find_known_words(tokens.words, terms)[tokens.ids]
+        sequences = self._find_sequences(tokens, terms.stems)
+        for place in range(sequences.lengths.max(initial=0)):
+            is_known[sequences.positions[sequences.lengths > place] + place] = True
+        return is_known
+
+    def find_known_words(self, words: Sequence[str], terms: WordTerms) -> np.ndarray:
+        """Find the words that are known by a feature of their own: bool (n,).
+
+        ``terms`` are those of the words.
+        """
+        is_known = np.diff(terms.starts) > 0
+        if has_weak_features(self.features):
+            for number in np.flatnonzero(is_known).tolist():
+                is_known[number] = self._is_known_word(words[number])
+        return is_known
+
+    @cached_property
+    def _is_known_word(self) -> Callable[[str], bool]:
+        """Function that tells whether a word is known by its own features; it remembers words."""
+        name_features = make_feature_namer(self.features)
+        find_columns = self._find_columns
+
+        @lru_cache(REMEMBERED_WORDS)
+        def is_known(word: str) -> bool:
+            names = name_features(word)
+            return is_known_word(word, names, [column >= 0 for column in find_columns(names)])
+
+        return is_known
+
     @cached_property
     def _find_word_columns(self) -> Callable[[str], array]:
         """Function that gives the columns of a word's terms.
@@ -268,7 +333,7 @@ class TfIdf:
     def _count_terms(self, tokens: Tokens, terms: WordTerms) -> CSR:
         """Count the occurrences of each term in each text, weighted by the fields."""
         n = len(tokens.indptr) - 1
-        sequence_starts, sequence_columns = self._find_sequences(tokens, terms.stems)
+        sequence_starts, sequence_columns = self._sort_sequences(tokens, terms.stems)
         n_word_terms = int(np.diff(terms.starts)[tokens.ids].sum())
         capacity = n_word_terms + len(sequence_columns)
         keys = np.empty(capacity, np.int64)
@@ -294,7 +359,7 @@ class TfIdf:
         size = indptr[-1]
         return CSR(data[:size], indices[:size], indptr, len(self.feature_names), places[:size])
 
-    def _find_sequences(self, tokens: Tokens, stems: tuple) -> tuple[np.ndarray, np.ndarray]:
+    def _sort_sequences(self, tokens: Tokens, stems: tuple) -> tuple[np.ndarray, np.ndarray]:
         """Find the columns of the pairs and phrases that begin at each token.
 
         Returns
@@ -304,24 +369,30 @@ class TfIdf:
         columns : ndarray of int32
             The columns.
         """
+        sequences = self._find_sequences(tokens, stems)
+        counts = np.bincount(sequences.positions, minlength=len(tokens.ids))
+        order = np.argsort(sequences.positions, kind="stable")
+        return offsets(counts), sequences.columns[order]
+
+    def _find_sequences(self, tokens: Tokens, stems: tuple) -> Sequences:
+        """Find the pairs and phrases that are features."""
         positions = [np.empty(0, np.int64)]
         columns = [np.empty(0, np.int32)]
+        lengths = [np.empty(0, np.int64)]
         if PAIRS in self.features:
             pair_positions, keys = find_neighbours(tokens)
             positions.append(pair_positions)
             columns.append(self._find_pair_columns(tokens, keys))
+            lengths.append(np.full(len(pair_positions), 2))
         if NAMES in self.features:
             phrases, phrase_columns = self._phrases
             phrase_positions, numbers = phrases.find(tokens, stems)
             positions.append(phrase_positions)
             columns.append(phrase_columns[numbers])
-        all_positions = np.concatenate(positions)
-        all_columns = np.concatenate(columns)
-        known = all_columns >= 0
-        all_positions = all_positions[known]
-        counts = np.bincount(all_positions, minlength=len(tokens.ids))
-        order = np.argsort(all_positions, kind="stable")
-        return offsets(counts), all_columns[known][order]
+            lengths.append(phrases.lengths[numbers])
+        found = Sequences(*(np.concatenate(parts) for parts in (positions, columns, lengths)))
+        is_feature = found.columns >= 0
+        return Sequences(*(values[is_feature] for values in found))
 
     @cached_property
     def _phrases(self) -> tuple[Phrases, np.ndarray]:

@@ -136,6 +136,10 @@ class ModelFile(
         """Add to the features of texts the columns that the model reads from their tokens."""
         return X
 
+    def find_known_words(self, words: Sequence[str]) -> np.ndarray:
+        """Find the words that these columns are made of: bool (n,)."""
+        return np.zeros(len(words), bool)
+
 
 class Model(ModelFile):
     """A model that finds labels."""

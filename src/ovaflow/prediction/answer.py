@@ -63,12 +63,13 @@ class Answer(BaseModel):
         "stage."
     )
     features: int = Field(
-        description="Number of the model's features that the instance has; with 0 the labels mean "
-        "nothing."
+        description="Number of features of the model, and of its second stage, that the instance "
+        "has; with 0 the labels mean nothing."
     )
-    known_words: float | None = Field(
+    words: int | None = Field(description="Number of words of the text; null for features.")
+    known_words: int | None = Field(
         description=(
-            "Share of the text's words that the model knows or leaves out on purpose; null for "
+            "Number of these words that the model knows or leaves out on purpose; null for "
             "features."
         )
     )

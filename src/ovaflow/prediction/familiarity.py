@@ -8,7 +8,7 @@ import numpy as np
 
 from ovaflow.features.text_language import detect_languages
 from ovaflow.features.tokens import Tokens
-from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.csr import offsets
 
 MIN_KNOWN_SHARE = 0.1
 """A text of which the model knows a smaller share of the words is doubtful."""
@@ -57,12 +57,12 @@ class Familiarity(NamedTuple):
     """Familiarity of each of some texts."""
 
     words: list[int]  # numbers of words
-    # numbers of words without a feature, except those that are left out on purpose
+    # numbers of words that the model does not know, except those that are left out on purpose
     unknown_words: list[int]
     languages: list[str | None]  # codes; None where the language is not known
 
     @classmethod
-    def measure(cls, tokens: Tokens, kept_tokens: Tokens, starts: np.ndarray) -> Self:
+    def measure(cls, tokens: Tokens, kept_tokens: Tokens, is_known: np.ndarray) -> Self:
         """Measure the familiarity of tokenized texts.
 
         Parameters
@@ -71,12 +71,11 @@ class Familiarity(NamedTuple):
             All tokens of the texts.
         kept_tokens : Tokens
             These without stop words.
-        starts : ndarray of int, shape (n_words + 1,)
-            Beginning of the terms of each distinct word of ``kept_tokens``, and their end.
+        is_known : ndarray of bool
+            Whether the model knows each of ``kept_tokens``.
         """
         words = np.diff(tokens.indptr)
-        unknown_words = np.empty(len(words), np.int64)
-        _count_unknown_words(kept_tokens.ids, kept_tokens.indptr, starts, unknown_words)
+        unknown_words = np.diff(offsets(~is_known)[kept_tokens.indptr])
         return cls(words.tolist(), unknown_words.tolist(), detect_languages(tokens))
 
     @classmethod
@@ -102,34 +101,27 @@ class Familiarity(NamedTuple):
         for words, unknown_words, language in zip(
             self.words, self.unknown_words, self.languages, strict=True
         ):
-            # a model knows nothing of a text without words
-            known = 1 - unknown_words / words if words else 0.0
+            known_words = words - unknown_words
             doubts = []
-            if known < MIN_KNOWN_SHARE:
+            # a model knows nothing of a text without words
+            if words == 0 or known_words < MIN_KNOWN_SHARE * words:
                 doubts.append("unknown_words")
             if is_foreign(language, trained):
                 doubts.append("language")
-            yield {"known_words": round(known, 4), "language": language, "doubts": doubts}
+            yield {
+                "words": words,
+                "known_words": known_words,
+                "language": language,
+                "doubts": doubts,
+            }
 
 
-@strict_kernel
-def _count_unknown_words(
-    ids: np.ndarray, ends: np.ndarray, starts: np.ndarray, unknown_words: np.ndarray
-) -> None:
-    """Count the words of each text that have no term.
-
-    ids: int (n_tokens,), distinct words; ends: int (n + 1,), bounds of the texts; starts: int
-    (n_words + 1,), bounds of the terms of words; unknown_words: int64 (n,), the result.
-    """
-    for text in range(len(unknown_words)):
-        unknown = 0
-        for k in range(ends[text], ends[text + 1]):
-            # a sum of comparisons has no branches
-            unknown += starts[ids[k]] == starts[ids[k] + 1]
-        unknown_words[text] = unknown
-
-
-UNKNOWN_FAMILIARITY: dict[str, Any] = {"known_words": None, "language": None, "doubts": []}
+UNKNOWN_FAMILIARITY: dict[str, Any] = {
+    "words": None,
+    "known_words": None,
+    "language": None,
+    "doubts": [],
+}
 """Fields of the answer to features, which are no texts."""
 
 

@@ -15,8 +15,13 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.dataset.dataset import Split
 from ovaflow.features.columns import count_column_features
 from ovaflow.features.normalize import make_model_features
-from ovaflow.features.tfidf import Features, TfIdf, apply_tfidf_to_counts
-from ovaflow.features.tokens import make_tokens_from_counts, remove_words, tokenize_in_batches
+from ovaflow.features.tfidf import Features, TfIdf, WordTerms, apply_tfidf_to_counts
+from ovaflow.features.tokens import (
+    Tokens,
+    make_tokens_from_counts,
+    remove_words,
+    tokenize_in_batches,
+)
 from ovaflow.labels.choice import LabelFinder
 from ovaflow.model.index import index_path
 from ovaflow.model.model_file import Model, open_any_model
@@ -222,7 +227,8 @@ class Predictor:
                 all_tokens = all_tokens._replace(words=list(all_tokens.words))
                 tokens = remove_words(all_tokens, left_out)
                 terms = self.transform.find_terms(tokens.words)
-                familiar.append(Familiarity.measure(all_tokens, tokens, terms.starts))
+                is_known = self._find_known_tokens(tokens, terms)
+                familiar.append(Familiarity.measure(all_tokens, tokens, is_known))
                 values = None
                 if self.columns:
                     values = [next(remaining_values, ()) for _ in tokens.indptr[1:]]
@@ -235,6 +241,15 @@ class Predictor:
             all_values = beside or [()] * X.n_rows
             missing = [self.transform.columns.list_missing(values) for values in all_values]
         return FeaturesAndFamiliarity(X, Familiarity.concatenate(familiar), missing)
+
+    def _find_known_tokens(self, tokens: Tokens, terms: WordTerms) -> np.ndarray:
+        """Find the tokens that the model knows, or its second stage: bool (n_tokens,)."""
+        is_known = self.transform.find_known_tokens(tokens, terms)
+        unknown = np.unique(tokens.ids[~is_known])
+        words = [tokens.words[number] for number in unknown.tolist()]
+        is_known_word = np.zeros(len(tokens.words), bool)
+        is_known_word[unknown] = self.model.find_known_words(words)
+        return is_known | is_known_word[tokens.ids]
 
     @cached_property
     def usual(self) -> UsualTexts:

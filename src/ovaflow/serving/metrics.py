@@ -48,7 +48,7 @@ _MODEL_WORKERS = Gauge(
     multiprocess_mode="livesum",
 )
 _WORD_COUNT = Counter("ovaflow_words", "Words of texts.", ["model"])
-_UNKNOWN_WORD_COUNT = Counter("ovaflow_unknown_words", "Words without a feature.", ["model"])
+_UNKNOWN_WORD_COUNT = Counter("ovaflow_unknown_words", "Words that are not known.", ["model"])
 _REFERENCE_UNKNOWN_SHARE = Gauge(
     "ovaflow_reference_unknown_words_ratio",
     "Share of unknown words of the test set.",

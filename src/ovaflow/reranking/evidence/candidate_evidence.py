@@ -1,6 +1,6 @@
 """All evidence about the candidates of texts: a row of numbers for each text and candidate."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self, TypeVar
 
@@ -69,6 +69,13 @@ class CandidateEvidence:
                 assert features is not None
                 X = stack_columns(X, features)
         return X
+
+    def find_known_words(self, words: Sequence[str]) -> np.ndarray:
+        """Find the words that a kind knows by its own features: bool (n,)."""
+        is_known = np.zeros(len(words), bool)
+        for kind in self.kinds:
+            is_known |= kind.find_known_words(words)
+        return is_known
 
     def split_features(self, X: CSR) -> tuple[CSR, dict[str, CSR]]:
         """Undo :meth:`with_own_features`.

@@ -137,6 +137,33 @@ class PiecesOfName(Evidence):
         assert tokens is not None
         return self.transform.transform_tokens(tokens).X
 
+    def find_known_words(self, words: Sequence[str]) -> np.ndarray:
+        # a word that is in no name may have a piece in one and the others in further names
+        terms = self.transform.find_terms(words)
+        is_known = self.transform.find_known_words(words, terms)
+        for number in np.flatnonzero(is_known).tolist():
+            pieces = terms.columns[terms.starts[number] : terms.starts[number + 1]]
+            is_known[number] = self._are_in_one_name(pieces)
+        return is_known
+
+    def _are_in_one_name(self, pieces: np.ndarray) -> bool:
+        """Return whether one name has all of some pieces, given by their columns."""
+        names = self.pieces.names
+        candidates = self._names_by_piece
+        counts = np.diff(candidates.indptr)[pieces]
+        rarest = pieces[counts.argmin()]
+        asked = set(pieces.tolist())
+        start, end = candidates.indptr[rarest : rarest + 2]
+        for name in candidates.indices[start:end].tolist():
+            if asked.issubset(names.indices[names.indptr[name] : names.indptr[name + 1]].tolist()):
+                return True
+        return False
+
+    @cached_property
+    def _names_by_piece(self) -> Any:
+        """The names that have each piece, by columns."""
+        return self.pieces.names.to_scipy().tocsc()
+
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
         texts = candidates.texts.own_features[self.name]
         return self.names.compare(texts, candidates.ids).feature_columns
