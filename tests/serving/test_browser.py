@@ -127,7 +127,7 @@ def test_labels_that_fit_are_ticked_and_a_person_has_the_last_word(page, service
         f" and about \\d of these {n_fitting} (is|are) right"
         f"| and probably all {n_fitting} are right"
     )
-    assert re.search(f" {n_fitting} of them fit(s|,({right}))\\.$", status)
+    assert re.search(f" {n_fitting} of them fit(s, ([<>] )?\\d+ % sure|,({right}))\\.$", status)
     taken = fitting[0]
     added = next(name for name in ours if name not in {*fitting, *others})
     page.get_by_role("checkbox", name=f"Choose {taken}", exact=True).first.uncheck()

@@ -42,7 +42,10 @@ function put(record) {
   desk = record;
   if (by("save") && desk.id !== former.id) by("record").value = desk.id;
   if (by("save") && desk.key !== former.key) reportFailure("");
-  if (desk.answer !== former.answer) showLabels();
+  if (desk.answer !== former.answer) {
+    showLabels();
+    showSummary();
+  }
   showChosen();
 }
 
@@ -126,7 +129,6 @@ async function lookFor(current, note) {
     remark(note = [note, say("html")].filter(Boolean).join(" "));
   }
   by("status").textContent = say("looking");
-  const started = performance.now();
   const [answer, saved] = await Promise.all([predict(), findSaved()]);
   if (!current()) return;
   if (saved && desk.saved === undefined && isSavedWithMore(desk, saved)) {
@@ -137,7 +139,6 @@ async function lookFor(current, note) {
   const basis = saved && desk.saved === undefined && isSavedWithOther(desk, saved) ? await askBasis(saved, answer) : undefined;
   if (!current()) return;
   put(found(desk, answer, saved, basis));
-  by("status").textContent = summary(answer.predictions[0], performance.now() - started);
   remark(note, ...doubts(answer.predictions[0]));
   if (labelsOf(answer).length) await explain(labelsOf(answer)[0], false);
 }
@@ -252,27 +253,42 @@ async function follow() {
   await open({text: brought.get("text") ?? "", id: brought.get("id")?.trim() ?? "", beside, address});
 }
 
+// how sure it is that the labels that fit are right
 function fits(labels) {
   const n = labels.length;
-  if (n < 2) return say(n ? "fit one" : "fit none");
-  const right = Math.max(Math.round(labels.reduce((sum, label) => sum + label.probability, 0)), 1);
+  if (!n) return say("fit none");
+  if (n === 1) return say("fit one", {sure: percent(labels[0].probability)});
+  const right = Math.round(labels.reduce((sum, label) => sum + label.probability, 0));
+  if (!right) return say("fit none right", {n});
   return say(right === n ? "fit all right" : "fit right", {n, right});
 }
 
-function summary({labels, features, fit}, milliseconds) {
+function showSummary() {
+  by("status").textContent = desk.answer ? summary(desk.answer.predictions[0]) : "";
+}
+
+function summary(prediction) {
+  const {labels, features, fit, doubts} = prediction;
   if (!labels.length) return say("no label");
-  const kind = health.takes_text ? "words" : "features";
-  if (!features) return say(`unknown ${kind}`);
-  const ms = Math.max(1, Math.round(milliseconds));
-  const sentence = say("found", {n: labels.length, known: say(`known ${kind}`, {n: features}), ms});
+  if (!features) return say(health.takes_text ? "unknown words" : "unknown features");
+  const sentence = say("found", {n: labels.length, known: known(prediction)});
   if (!health.probabilities) return `${sentence} ${say("no probabilities")}`;
+  if (doubts.length) return sentence;
   return `${sentence} ${fit > labels.length ? say("fit more", {n: fit}) : fits(labels.slice(0, fit))}`;
 }
 
-function doubts({doubts = [], known_words, language}) {
-  const known = listed((health.trained_languages ?? []).map((code) => languageName(code, LANGUAGE)));
-  const values = {share: percent(known_words ?? 0), language: language && languageName(language, LANGUAGE), known};
-  return doubts.map((doubt) => say(`doubt ${doubt}`, values));
+function known({features, words, known_words}) {
+  if (!health.takes_text) return say("known features", {n: features});
+  return say(known_words === words ? "known words" : "known words of", {n: known_words, of: words});
+}
+
+// why the labels are doubtful, and what follows
+function doubts({features, words, known_words, language, doubts}) {
+  // the summary says that the labels mean nothing
+  if (!features || !doubts.length) return [];
+  const trained = listed((health.trained_languages ?? []).map((code) => languageName(code, LANGUAGE)));
+  const values = {n: words, known: known_words, language: language && languageName(language, LANGUAGE), trained};
+  return [...doubts.map((doubt) => say(`doubt ${doubt}`, values)), say("doubtful")];
 }
 
 function showLabels() {
@@ -475,7 +491,8 @@ function introduce(answer) {
   offerLanguages(health.languages);
   document.querySelector("[data-copy=uris]").hidden = !health.vocabulary;
   by("about").textContent = say(health.takes_text ? "about texts" : "about features", {n: health.labels});
-  by("model").textContent = `${say("model", {model: health.model, method: health.method, n: health.features})} ${health.remark}`;
+  by("model").textContent = say("model", {model: health.model, method: health.method, n: health.features});
+  if (/^Mac/.test(navigator.platform)) by("control").textContent = "⌘";
   if (!health.takes_text) {
     by("title").textContent = say("page title of features");
     by("text-label").textContent = say("features");
