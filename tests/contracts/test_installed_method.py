@@ -13,7 +13,7 @@ pytestmark = pytest.mark.long
 
 CONFIG = """
 datasets: {tiny: {format: csv, train: records.csv, label_separator: "|"}}
-runs: {centroids: {method: nearest-centroid, smallest: 0.02, shards: 2}, msi: {}}
+runs: {centroids: {method: nearest-centroid, smallest: 0.02, shards: 2}, msi: {rerank: 0, shards: 1}}
 nearest_centroid: {smallest: 0.03}
 predict: {rerank: 0.3}
 """

@@ -97,9 +97,11 @@ def test_it_is_balanced_by_weights_and_counts_names_of_labels(made, loss) -> Non
 def test_many_labels_at_a_time_have_the_solutions_of_one_at_a_time(made) -> None:
     dataset = made["sparse"]
     settings = {"class_weight": "balanced", "epsilon": 1e-5, "stored_threshold": 0.0}
-    assert make_jobs(dataset, **settings).suits_fast_path(dataset.counts).any()
-    ours = train_shard(dataset, **settings, reference=False).weights.to_scipy()
-    theirs = train_shard(dataset, **settings, reference=True).weights.to_scipy()
+    labels = np.argsort(dataset.counts)[::5]
+    suited = make_jobs(dataset, **settings).suits_fast_path(dataset.counts[labels])
+    assert np.count_nonzero(suited) > 1
+    ours = train_shard(dataset, labels, **settings, reference=False).weights.to_scipy()
+    theirs = train_shard(dataset, labels, **settings, reference=True).weights.to_scipy()
     assert abs(ours - theirs).max() < 1e-4
 
 
