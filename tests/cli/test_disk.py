@@ -17,7 +17,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.model.training_file import Shard
 from ovaflow.sparse import jit
 from ovaflow.storage import parts
-from ovaflow.storage.appending import append_lines
+from ovaflow.storage.appending import locked_for_appending
 from ovaflow.storage.arrays import create_array
 from ovaflow.storage.hdf5 import create_artifact
 from ovaflow.storage.writing import explain_write_errors
@@ -100,10 +100,11 @@ def assert_one_line(capsys, *words) -> None:
 
 def test_lines_that_do_not_fit_leave_nothing(disk) -> None:
     path = disk.folder / "lines"
-    append_lines(path, ["one"])
-    disk.fill()
-    with pytest.raises(OSError, match="No space left on device"):
-        append_lines(path, ["two", "3" * 20_000])
+    with locked_for_appending(path) as append_lines:
+        append_lines(["one"])
+        disk.fill()
+        with pytest.raises(OSError, match="No space left on device"):
+            append_lines(["two", "3" * 20_000])
     assert path.read_text() == "one\n"
 
 

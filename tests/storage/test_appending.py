@@ -1,14 +1,16 @@
 import os
 
-from ovaflow.storage.appending import append_lines, require_appendable
+from ovaflow.storage.appending import locked_for_appending, require_appendable
 
 
 def test_a_line_that_was_cut_off_does_not_spoil_the_next(tmp_path) -> None:
     path = tmp_path / "lines"
-    append_lines(path, ["one", "two"])
+    with locked_for_appending(path) as append_lines:
+        append_lines(["one", "two"])
     os.truncate(path, path.stat().st_size - 2)
-    append_lines(path, ["three", "four"])
-    append_lines(path, [])
+    with locked_for_appending(path) as append_lines:
+        append_lines(["three", "four"])
+        append_lines([])
     assert path.read_text() == "one\ntw\nthree\nfour\n"
 
 
