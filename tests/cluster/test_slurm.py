@@ -24,12 +24,17 @@ SHARDS_ALONE = "--group-components=shards.{run}=1"
 SHARDS_IN_PAIRS = "--group-components=shards.{run}=2"
 
 # hook of a shard that has written its file and not yet renamed it: it does what a file RUN-SHARD
-# next to the hook says
+# next to the hook says; and of Snakemake, whose plugin waits ten seconds more after each look at
+# Slurm's queue that finds no job done
 HOOK = """
-import os, sys, time
+import asyncio, os, sys, time
 from pathlib import Path
 
 fsync = os.fsync
+
+
+async def wait_a_second(executor):
+    await asyncio.sleep(1)
 
 
 def act(handle):
@@ -52,6 +57,10 @@ def act(handle):
 
 if sys.orig_argv[4:5] == ["train-shard"]:
     os.fsync = act
+elif "--workflow-profile=slurm" in sys.orig_argv:
+    from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
+
+    RemoteExecutor.sleep = wait_a_second
 """
 
 
@@ -84,14 +93,8 @@ class ClusterFolder(PipelineFolder):
     """A folder in which Snakemake runs the pipeline on the cluster."""
 
     def options(self, *arguments) -> list[str]:
-        """Options of Snakemake, with the profile of Slurm by its name, and frequent checks."""
-        return [
-            "--snakefile",
-            str(self.snakefile),
-            "--workflow-profile=slurm",
-            "--slurm-init-seconds-before-status-checks=1",
-            *arguments,
-        ]
+        """Options of Snakemake, with the profile of Slurm by its name."""
+        return ["--snakefile", str(self.snakefile), "--workflow-profile=slurm", *arguments]
 
     def log(self) -> str:
         """Read the log of the last run."""
@@ -302,6 +305,7 @@ def test_any_scheduler_that_takes_a_script(untrained) -> None:
         MODEL,
         "--workflow-profile=cluster-generic",
         f"--cluster-generic-submit-cmd={submit}",
+        "--seconds-between-status-checks=1",
         SHARDS_IN_PAIRS,
         "--printshellcmds",
     )
