@@ -18,7 +18,8 @@ from synthetic import prepare_and_train
 
 pytestmark = pytest.mark.browser
 
-TEXTS = ["word70 word71 größe7", "word90 word91 größe9", "word30 word31", "unheard of"]
+UNHEARD_OF = "unheard of"
+TEXTS = ["word70 word71 größe7", "word90 word91 größe9", "word30 word31 word30", UNHEARD_OF]
 IDS = ["b0901", "b0902"]
 
 
@@ -41,6 +42,8 @@ class Desk:
 
     # labels that the model suggests for each text
     suggested: dict
+    # labels that are shown
+    top_k: int = 10
     box: str = ""
     text: str = ""
     id: str = ""
@@ -82,6 +85,14 @@ class Desk:
         if self.chosen != self.start or (self.own and self.is_edited):
             return "changed"
         return "suggested" if self.chosen or self.own else ""
+
+    @property
+    def figures(self) -> list[int]:
+        """Numbers that the page gives: labels that are shown, known words, and labels that fit."""
+        if not self.text or self.text == UNHEARD_OF:
+            return []
+        fitting = len(self.suggested[self.text])
+        return [self.top_k, len(self.text.split()), fitting]
 
     @property
     def state(self) -> str:
@@ -233,6 +244,7 @@ class Walk:
             "new": len(model.chosen - (model.own.labels if model.own else set())),
             "removed": len(model.own.labels - model.chosen if model.own else ()),
             "title": bool(model.unsaved),
+            "figures": model.figures,
         }
         # what is saved of an id is shown when the answer has come
         with contextlib.suppress(PlaywrightTimeout):
@@ -331,6 +343,10 @@ class Walk:
             self.model.by_hand[label] = label not in self.model.chosen
             rows.nth(number).click()
 
+    def show(self, top_k) -> None:
+        self.model.top_k = top_k
+        self.page.locator("#top-k").select_option(str(top_k))
+
     def clear(self) -> None:
         if self.model.chosen:
             for label in self.model.chosen:
@@ -398,6 +414,7 @@ class Walk:
         address = self.model.address
         self.page.reload()
         self.page.locator("#about").filter(has_text="labels fit").wait_for()
+        self.model.top_k = int(self.page.locator("#top-k").input_value())
         self.model.history = [address]
         self.model.open_address(address)
         self.page.wait_for_function("address => desk.address === address", arg=_hash(address))
@@ -417,6 +434,7 @@ READ_PAGE = """() => {
     new: all("#chosen .unsaved:not(.removed)").length,
     removed: all("#chosen .removed").length,
     title: document.title.startsWith("• "),
+    figures: (by("status").textContent.match(/\\d+ (label|known|of them|fit)/g) ?? []).map(parseFloat),
   };
 }"""
 
@@ -445,6 +463,7 @@ STEPS = st.one_of(
     st.tuples(st.just("link"), ADDRESSES, LEAVE_ANSWERS),
     st.tuples(st.just("tick"), st.integers(0, 9)),
     st.tuples(st.just("tick"), st.integers(0, 9)),
+    st.tuples(st.just("show"), st.sampled_from([5, 10])),
     st.tuples(st.just("clear")),
     st.tuples(st.just("name"), st.sampled_from([*IDS, ""])),
     st.tuples(st.just("save")),
@@ -463,7 +482,7 @@ def suggested(service) -> dict[str, set[int]]:
     suggested = {"": set()}
     for text in TEXTS:
         answer = service.answer("/predict", {"text": text, "fit": True})["predictions"][0]
-        labels = answer["labels"] if answer["features"] else []
+        labels = [] if answer["doubts"] else answer["labels"]
         suggested[text] = {label["id"] for label in labels}
     return suggested
 
@@ -612,8 +631,8 @@ def test_a_text_that_the_model_does_not_understand_has_no_ticks(page, service, s
         content["predictions"][0] |= {"doubts": ["language"], "language": "de"}
         route.fulfill(response=answer, json=content)
 
-    open_page(page, service, "", "unheard of")
-    page.get_by_text("The model knows only 0 % of the words of this text").wait_for()
+    open_page(page, service, "", UNHEARD_OF)
+    page.get_by_text("The model knows none of these words").wait_for()
     assert page.locator("#chosen li").count() == 0
     page.route("**/predict", in_german)
     open_page(page, service, "", TEXTS[1])
@@ -672,12 +691,16 @@ def test_the_language_can_be_chosen_and_the_record_stays(page, service, saved) -
     assert page.locator("#text").input_value() == TEXTS[0]
     assert page.locator("#record").input_value() == "b0901"
     assert re.match(
-        r"\d+ sujets d’après \d+ mots? connus? en ", page.locator("#status").text_content()
+        r"\d+ sujets d’après \d+ mots? connus?\.", page.locator("#status").text_content()
     )
-    assert "score des mots " in page.locator("#why-note").text_content()
-    assert re.search(r"\d,\d", page.locator("#why-note").text_content()), (
-        "figures are written as in French"
+    sums = page.locator("#sums")
+    assert not sums.is_visible()
+    page.get_by_text("En chiffres").click()
+    assert sums.is_visible()
+    assert re.fullmatch(
+        r"Les mots donnent [+−]\d+,\d+, dont [+−]\d+,\d+ sans aucun mot\.", sums.text_content()
     )
+    assert page.locator("#for data").first.is_visible()
     assert page.locator("#evidence li").first.text_content()
 
 

@@ -25,8 +25,8 @@ class Frequency(Evidence):
     wording = Wording(
         position=4,
         translations={
-            "de": "selten: {count} Trainingsdatensätze",
-            "fr": "rare : {count} notices d’apprentissage",
+            "de": "selten: {count}-mal im Training",
+            "fr": "rare : {count} fois dans l’apprentissage",
         },
         numbers={"count": (int, "training records")},
     )

@@ -40,8 +40,8 @@ class SimilarTexts(Evidence):
     wording = Wording(
         position=2,
         translations={
-            "de": "{count} der {of} ähnlichsten Datensätze haben es",
-            "fr": "{count} des {of} notices les plus semblables l’ont",
+            "de": "bei {count} der {of} ähnlichsten Datensätze vergeben",
+            "fr": "présent dans {count} des {of} notices les plus semblables",
         },
         numbers={
             "count": (int, "similar records that have the label"),

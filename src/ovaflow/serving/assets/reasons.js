@@ -38,15 +38,16 @@ function describe(described, reasons, text, health) {
   const parts = [say("examples", {n: label.positives})];
   if (!label.trained) parts.push(say("no classifier"));
   if (reasons && reasons.probability) parts.push(say("of probability", {p: percent(reasons.probability)}));
-  if (reasons) parts.push(say("of score", {score: signed(reasons.score), bias: signed(reasons.bias)}));
-  else if (label.trained && !health.explanations) parts.push(say("no reasons"));
+  if (label.trained && !health.explanations) parts.push(say("no reasons"));
   by("why-note").textContent = `${parts.join("; ")}.`;
+  by("sums").textContent = reasons ? say("sums", {score: signed(reasons.score), bias: signed(reasons.bias)}) : "";
   const evidence = (reasons?.evidence ?? []).map(evidenceInWords);
   by("evidence").replaceChildren(...evidence.map((textContent) => node("li", {dir: "auto", textContent})));
   const most = reasons ? largest([...reasons.up, ...reasons.down], "contribution") : 0;
   fill("for", reasons && reasons.up, "contribution", most);
   fill("against", reasons && reasons.down, "contribution", most);
   fill("strongest", described.up, "weight", largest(described.up || [], "weight"));
+  by("figures").hidden = !reasons && !described.up;
   const near = described.nearest || [];
   by("nearest-part").hidden = !near.length;
   by("nearest").replaceChildren(...near.map((other) => choice(other, decimals(other.cosine, 2), say("cosine"))));

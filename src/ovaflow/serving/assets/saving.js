@@ -18,6 +18,7 @@ function showSaving() {
   by("save-button").disabled = Boolean(reason || saving) || isSaved(desk);
   by("hindrance").textContent = reason && desk.text ? say(reason) : "";
   by("state").textContent = desk.answer ? stateOf(desk).join(" ") : "";
+  by("state").className = unsaved(desk) ? "" : "note";
   document.title = (unsaved(desk) ? "• " : "") + TITLE;
 }
 
