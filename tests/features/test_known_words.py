@@ -33,5 +33,6 @@ def test_a_word_is_known_by_features_that_tell_it(block, names, text, known) -> 
     tokens = tokenize([text])
     words = list(tokens.words)
     tokens = tokens._replace(words=words)
-    is_known = transform.find_known_tokens(tokens, transform.find_terms(words))
+    terms = transform.find_terms(words)
+    is_known = transform.find_known_tokens(tokens, terms, transform.find_sequences(tokens, terms))
     assert [words[number] for number in tokens.ids[is_known].tolist()] == known

@@ -35,10 +35,9 @@ class Phrases:
         self._by_first = np.argsort(firsts, kind="stable").astype(np.int32)
         self._starts = offsets(np.bincount(firsts, minlength=len(self._stems)))
 
-    @property
-    def lengths(self) -> np.ndarray:
-        """Number of words of each phrase, int64."""
-        return np.diff(self._indptr)
+    def count_words(self, numbers: np.ndarray) -> np.ndarray:
+        """Count the words of phrases with these numbers: int64 (n,)."""
+        return self._indptr[numbers + 1] - self._indptr[numbers]
 
     def find(
         self, tokens: Tokens, stems: tuple[np.ndarray, np.ndarray]

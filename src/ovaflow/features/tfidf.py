@@ -104,6 +104,18 @@ class Sequences(NamedTuple):
     columns: np.ndarray
     lengths: np.ndarray
 
+    def sort(self, n_tokens: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the columns sorted by position: token k has columns[starts[k] : starts[k + 1]].
+
+        Returns
+        -------
+        starts : ndarray of int64, shape (n_tokens + 1,)
+        columns : ndarray of int32
+        """
+        counts = np.bincount(self.positions, minlength=n_tokens)
+        order = np.argsort(self.positions, kind="stable")
+        return offsets(counts), self.columns[order]
+
 
 @dataclass(frozen=True)
 class TfIdf:
@@ -219,6 +231,7 @@ class TfIdf:
         tokens: Tokens,
         terms: WordTerms | None = None,
         beside: Sequence[tuple] | None = None,
+        sequences: Sequences | None = None,
     ) -> Features:
         """Compute features of tokenized texts.
 
@@ -230,6 +243,8 @@ class TfIdf:
             Terms of their words, where :meth:`find_terms` has found them before.
         beside : sequence of tuples, optional
             Values of each record in the columns, see :meth:`ColumnFeatures.transform`.
+        sequences : Sequences, optional
+            Their pairs and phrases, where :meth:`find_sequences` has found them before.
 
         Returns
         -------
@@ -238,7 +253,9 @@ class TfIdf:
         """
         if terms is None:
             terms = self.find_terms(tokens.words)
-        matrix = self._count_terms(tokens, terms)
+        if sequences is None:
+            sequences = self.find_sequences(tokens, terms)
+        matrix = self._count_terms(tokens, terms, sequences)
         apply_tfidf(matrix, self.idf, sublinear=self.sublinear)
         further = None
         if self.columns is not None:
@@ -257,7 +274,9 @@ class TfIdf:
         starts, columns = map_words(words, self._find_word_columns)
         return WordTerms(starts, columns, stems)
 
-    def find_known_tokens(self, tokens: Tokens, terms: WordTerms) -> np.ndarray:
+    def find_known_tokens(
+        self, tokens: Tokens, terms: WordTerms, sequences: Sequences
+    ) -> np.ndarray:
         """Find the tokens that are known by a feature of their word, a pair or a name of a label.
 
         Parameters
@@ -266,6 +285,8 @@ class TfIdf:
             Tokens of texts.
         terms : WordTerms
             Terms of their words.
+        sequences : Sequences
+            Their pairs and phrases.
 
         Returns
         -------
@@ -273,9 +294,7 @@ class TfIdf:
             Whether each token is known.
         """
         is_known = self.find_known_words(tokens.words, terms)[tokens.ids]
-        sequences = self._find_sequences(tokens, terms.stems)
-        for place in range(sequences.lengths.max(initial=0)):
-            is_known[sequences.positions[sequences.lengths > place] + place] = True
+        _mark_sequences(sequences.positions, sequences.lengths, is_known)
         return is_known
 
     def find_known_words(self, words: Sequence[str], terms: WordTerms) -> np.ndarray:
@@ -286,11 +305,11 @@ class TfIdf:
         is_known = np.diff(terms.starts) > 0
         if has_weak_features(self.features):
             for number in np.flatnonzero(is_known).tolist():
-                is_known[number] = self._is_known_word(words[number])
+                is_known[number] = self.knows_word(words[number])
         return is_known
 
     @cached_property
-    def _is_known_word(self) -> Callable[[str], bool]:
+    def knows_word(self) -> Callable[[str], bool]:
         """Function that tells whether a word is known by its own features; it remembers words."""
         name_features = make_feature_namer(self.features)
         find_columns = self._find_columns
@@ -330,10 +349,10 @@ class TfIdf:
         columns = {name: column for column, name in enumerate(self.feature_names)}
         return lambda names: [columns.get(name, -1) for name in names]
 
-    def _count_terms(self, tokens: Tokens, terms: WordTerms) -> CSR:
+    def _count_terms(self, tokens: Tokens, terms: WordTerms, sequences: Sequences) -> CSR:
         """Count the occurrences of each term in each text, weighted by the fields."""
         n = len(tokens.indptr) - 1
-        sequence_starts, sequence_columns = self._sort_sequences(tokens, terms.stems)
+        sequence_starts, sequence_columns = sequences.sort(len(tokens.ids))
         n_word_terms = int(np.diff(terms.starts)[tokens.ids].sum())
         capacity = n_word_terms + len(sequence_columns)
         keys = np.empty(capacity, np.int64)
@@ -359,23 +378,8 @@ class TfIdf:
         size = indptr[-1]
         return CSR(data[:size], indices[:size], indptr, len(self.feature_names), places[:size])
 
-    def _sort_sequences(self, tokens: Tokens, stems: tuple) -> tuple[np.ndarray, np.ndarray]:
-        """Find the columns of the pairs and phrases that begin at each token.
-
-        Returns
-        -------
-        starts : ndarray of int64
-            Token k has the columns starts[k] to starts[k + 1].
-        columns : ndarray of int32
-            The columns.
-        """
-        sequences = self._find_sequences(tokens, stems)
-        counts = np.bincount(sequences.positions, minlength=len(tokens.ids))
-        order = np.argsort(sequences.positions, kind="stable")
-        return offsets(counts), sequences.columns[order]
-
-    def _find_sequences(self, tokens: Tokens, stems: tuple) -> Sequences:
-        """Find the pairs and phrases that are features."""
+    def find_sequences(self, tokens: Tokens, terms: WordTerms) -> Sequences:
+        """Find the pairs and phrases that are features; ``terms`` are those of the words."""
         positions = [np.empty(0, np.int64)]
         columns = [np.empty(0, np.int32)]
         lengths = [np.empty(0, np.int64)]
@@ -386,10 +390,10 @@ class TfIdf:
             lengths.append(np.full(len(pair_positions), 2))
         if NAMES in self.features:
             phrases, phrase_columns = self._phrases
-            phrase_positions, numbers = phrases.find(tokens, stems)
+            phrase_positions, numbers = phrases.find(tokens, terms.stems)
             positions.append(phrase_positions)
             columns.append(phrase_columns[numbers])
-            lengths.append(phrases.lengths[numbers])
+            lengths.append(phrases.count_words(numbers))
         found = Sequences(*(np.concatenate(parts) for parts in (positions, columns, lengths)))
         is_feature = found.columns >= 0
         return Sequences(*(values[is_feature] for values in found))
@@ -460,6 +464,16 @@ def find_neighbours(tokens: Tokens) -> tuple[np.ndarray, np.ndarray]:
     firsts = tokens.ids[positions].astype(np.int64)
     seconds = tokens.ids[positions + 1]
     return positions, firsts * len(tokens.words) + seconds
+
+
+@strict_kernel
+def _mark_sequences(positions: np.ndarray, lengths: np.ndarray, is_known: np.ndarray) -> None:
+    """Mark the tokens of pairs and phrases.
+
+    positions, lengths: int64 (n,), first tokens and numbers of tokens; is_known: bool (n_tokens,).
+    """
+    for i in range(len(positions)):
+        is_known[positions[i] : positions[i] + lengths[i]] = True
 
 
 @strict_kernel

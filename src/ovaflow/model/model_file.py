@@ -136,9 +136,9 @@ class ModelFile(
         """Add to the features of texts the columns that the model reads from their tokens."""
         return X
 
-    def find_known_words(self, words: Sequence[str]) -> np.ndarray:
-        """Find the words that these columns are made of: bool (n,)."""
-        return np.zeros(len(words), bool)
+    def knows_word(self, word: str) -> bool:
+        """Return whether these columns tell a word."""
+        return False
 
 
 class Model(ModelFile):

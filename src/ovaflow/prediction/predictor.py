@@ -15,7 +15,7 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.dataset.dataset import Split
 from ovaflow.features.columns import count_column_features
 from ovaflow.features.normalize import make_model_features
-from ovaflow.features.tfidf import Features, TfIdf, WordTerms, apply_tfidf_to_counts
+from ovaflow.features.tfidf import Features, Sequences, TfIdf, WordTerms, apply_tfidf_to_counts
 from ovaflow.features.tokens import (
     Tokens,
     make_tokens_from_counts,
@@ -227,12 +227,13 @@ class Predictor:
                 all_tokens = all_tokens._replace(words=list(all_tokens.words))
                 tokens = remove_words(all_tokens, left_out)
                 terms = self.transform.find_terms(tokens.words)
-                is_known = self._find_known_tokens(tokens, terms)
+                sequences = self.transform.find_sequences(tokens, terms)
+                is_known = self._find_known_tokens(tokens, terms, sequences)
                 familiar.append(Familiarity.measure(all_tokens, tokens, is_known))
                 values = None
                 if self.columns:
                     values = [next(remaining_values, ()) for _ in tokens.indptr[1:]]
-                X, norms = self.transform.transform_tokens(tokens, terms, values)
+                X, norms = self.transform.transform_tokens(tokens, terms, values, sequences)
                 yield Features(self.model.with_tokens(X, tokens), norms)
 
         X = self.transform.stack(make_batches()).X._replace(n_columns=self.model.n_columns)
@@ -242,14 +243,15 @@ class Predictor:
             missing = [self.transform.columns.list_missing(values) for values in all_values]
         return FeaturesAndFamiliarity(X, Familiarity.concatenate(familiar), missing)
 
-    def _find_known_tokens(self, tokens: Tokens, terms: WordTerms) -> np.ndarray:
+    def _find_known_tokens(
+        self, tokens: Tokens, terms: WordTerms, sequences: Sequences
+    ) -> np.ndarray:
         """Find the tokens that the model knows, or its second stage: bool (n_tokens,)."""
-        is_known = self.transform.find_known_tokens(tokens, terms)
-        unknown = np.unique(tokens.ids[~is_known])
-        words = [tokens.words[number] for number in unknown.tolist()]
-        is_known_word = np.zeros(len(tokens.words), bool)
-        is_known_word[unknown] = self.model.find_known_words(words)
-        return is_known | is_known_word[tokens.ids]
+        is_known = self.transform.find_known_tokens(tokens, terms, sequences)
+        words = tokens.words
+        for position in np.flatnonzero(~is_known).tolist():
+            is_known[position] = self.model.knows_word(words[tokens.ids[position]])
+        return is_known
 
     @cached_property
     def usual(self) -> UsualTexts:

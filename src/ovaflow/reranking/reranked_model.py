@@ -1,6 +1,6 @@
 """A model of any method whose candidates a second stage ranks: its scores are probabilities."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import NamedTuple, Self, TypeGuard
 
@@ -72,8 +72,8 @@ class RerankedModel(Model):
     def with_tokens(self, X: CSR, tokens: Tokens | None) -> CSR:
         return self.evidence.with_own_features(X, tokens)
 
-    def find_known_words(self, words: Sequence[str]) -> np.ndarray:
-        return self.evidence.find_known_words(words)
+    def knows_word(self, word: str) -> bool:
+        return self.evidence.knows_word(word)
 
     def prepare(self) -> None:
         self.first_stage.prepare()

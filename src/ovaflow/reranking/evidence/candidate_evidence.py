@@ -1,6 +1,6 @@
 """All evidence about the candidates of texts: a row of numbers for each text and candidate."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self, TypeVar
 
@@ -70,12 +70,9 @@ class CandidateEvidence:
                 X = stack_columns(X, features)
         return X
 
-    def find_known_words(self, words: Sequence[str]) -> np.ndarray:
-        """Find the words that a kind knows by its own features: bool (n,)."""
-        is_known = np.zeros(len(words), bool)
-        for kind in self.kinds:
-            is_known |= kind.find_known_words(words)
-        return is_known
+    def knows_word(self, word: str) -> bool:
+        """Return whether a kind knows a word by its own features."""
+        return any(kind.knows_word(word) for kind in self.kinds)
 
     def split_features(self, X: CSR) -> tuple[CSR, dict[str, CSR]]:
         """Undo :meth:`with_own_features`.

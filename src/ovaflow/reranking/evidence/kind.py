@@ -96,9 +96,9 @@ class Evidence(ABC):
         """Make the features of texts that only this kind reads; return None where it reads none."""
         return None
 
-    def find_known_words(self, words: Sequence[str]) -> np.ndarray:
-        """Find the words that are known by the features that only this kind reads: bool (n,)."""
-        return np.zeros(len(words), bool)
+    def knows_word(self, word: str) -> bool:
+        """Return whether a word is known by the features that only this kind reads."""
+        return False
 
     def look_up(self, texts: PreparedTexts) -> Any:
         """Find what does not depend on the candidates; :attr:`PreparedTexts.lookups` keeps it."""

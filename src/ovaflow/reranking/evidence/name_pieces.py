@@ -2,9 +2,9 @@
 share.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Self
 
 import h5py
@@ -13,7 +13,7 @@ import numpy as np
 from ovaflow.dataset.dataset import Dataset
 from ovaflow.features.blocks import make_feature_namer
 from ovaflow.features.tfidf import TfIdf, compute_idf
-from ovaflow.features.tokens import Tokens, tokenize
+from ovaflow.features.tokens import REMEMBERED_WORDS, Tokens, tokenize
 from ovaflow.features.vocabulary import count_document_frequencies, join_tokens
 from ovaflow.model.model_file import Model
 from ovaflow.reranking.candidates import Candidates
@@ -137,14 +137,21 @@ class PiecesOfName(Evidence):
         assert tokens is not None
         return self.transform.transform_tokens(tokens).X
 
-    def find_known_words(self, words: Sequence[str]) -> np.ndarray:
+    def knows_word(self, word: str) -> bool:
+        return self._knows_word(word)
+
+    @cached_property
+    def _knows_word(self) -> Callable[[str], bool]:
+        """Function that tells whether a word is known by its pieces; it remembers words."""
+
         # a word that is in no name may have a piece in one and the others in further names
-        terms = self.transform.find_terms(words)
-        is_known = self.transform.find_known_words(words, terms)
-        for number in np.flatnonzero(is_known).tolist():
-            pieces = terms.columns[terms.starts[number] : terms.starts[number + 1]]
-            is_known[number] = self._are_in_one_name(pieces)
-        return is_known
+        @lru_cache(REMEMBERED_WORDS)
+        def knows_word(word: str) -> bool:
+            if not self.transform.knows_word(word):
+                return False
+            return self._are_in_one_name(self.transform.find_terms([word]).columns)
+
+        return knows_word
 
     def _are_in_one_name(self, pieces: np.ndarray) -> bool:
         """Return whether one name has all of some pieces, given by their columns."""
