@@ -21,6 +21,9 @@ _NOTABLE_NUMBER_OF_TWINS = 5
 _NO_FEATURE = "have no feature: an empty text, or only words that are too rare or too frequent"
 _COUNTED_REMARKS = {
     "instances_without_labels": "{count:,} instances have no label: left out",
+    "places_not_judged": "{count:,} places of labels in {records_not_judged:,} records are empty, "
+    "where others say 1 or 0: they count as 0; not_judged: leave-out leaves out these records",
+    "records_without_judgement": "{count:,} records have an empty place of a label: left out",
     "labels_renamed": "{count:,} labels of instances were renamed or dropped by label_map",
     "labels_left_out": "{count:,} labels are left out by include and exclude, "
     "{labels_of_instances_left_out:,} times in instances",

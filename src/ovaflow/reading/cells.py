@@ -31,6 +31,7 @@ MISSING_WORDS = (
 )
 """Words that programs write for an empty cell; none of them is a name."""
 LABELS_ARE_ONE_HOT = "one-hot"
+NOT_JUDGED_LEAVE_OUT = "leave-out"
 LABELS_ARE_NAMES = "names"
 """Content of label cells: truth values, one for each of a row of labels, or names."""
 
@@ -203,6 +204,14 @@ def parse_truth(content: Any) -> bool | None:
     if written in _FALSE_WORDS or str(content).strip() in MISSING_WORDS:
         return False
     return None
+
+
+def is_empty_truth(content: Any) -> bool:
+    """Tell whether a cell holds neither yes nor no, but nothing."""
+    if content is None or content != content:
+        return True
+    written = str(content).strip()
+    return not written or written in MISSING_WORDS
 
 
 # [Festschrift] and (a name) are labels; a list begins with a quoted name, a list, an object, or

@@ -11,9 +11,11 @@ from ovaflow.reading.cells import (
     LABELS_ARE_NAMES,
     LABELS_ARE_ONE_HOT,
     MISSING_WORDS,
+    NOT_JUDGED_LEAVE_OUT,
     NotAListError,
     clean_name,
     extract_names,
+    is_empty_truth,
     parse_group,
     parse_label,
     parse_list,
@@ -51,6 +53,7 @@ class TextInstance(NamedTuple):
     weight: float = 1.0  # of its losses
     extra: bool = False  # true for records of extra files
     feature_values: tuple = ()  # values of columns next to the text
+    is_judged: bool = True  # false if a column of a label holds neither yes nor no
 
     @property
     def id(self) -> str:
@@ -160,6 +163,8 @@ class Reading:
         Key of the name where labels are objects.
     labels_are : str
         ``one-hot``: columns, keys or places of a list are labels, for which cells say yes or no.
+    not_judged : str
+        ``leave-out``: records in which a column of a label is empty are left out.
     missing : tuple of str
         Words for an empty cell.
     whole_numbers : bool
@@ -198,6 +203,7 @@ class Reading:
     separator: str = ","
     label_key: str | None = None
     labels_are: str = "auto"
+    not_judged: str = "negative"
     missing: tuple[str, ...] = MISSING_WORDS
     whole_numbers: bool = False
     n_labels: int | None = None
@@ -318,6 +324,7 @@ class Reading:
             kept_texts=kept_texts,
             weight=weight,
             feature_values=feature_values,
+            is_judged=self._is_judged(cells.labels),
         )
 
     def make_plain_instance(
@@ -419,28 +426,43 @@ class Reading:
 
     def _parse_one_hot(self, contents: Sequence[Any]) -> tuple[str, ...]:
         """Return the names of the columns, or the places in the list, that say yes."""
-        if len(contents) > 1:
-            truths = {}
-            for name, content in zip(self.labels, contents, strict=True):
-                truths[name] = parse_truth(content)
-            remedy = "write 1 or 0"
-        else:
-            truths = self._parse_truth_values(contents[0])
+        remedy = "write 1 or 0"
+        if len(contents) == 1:
             remedy = f"correct it, or set labels_are: {LABELS_ARE_NAMES} if they are ids"
-        for name, is_true in truths.items():
+        labels = []
+        for name, content in self._name_truth_values(contents).items():
+            is_true = parse_truth(content)
             if is_true is None:
                 raise ValueError(f"{name!r} is neither yes nor no", remedy)
-        return tuple(clean_name(name) for name, is_true in truths.items() if is_true)
+            if is_true:
+                labels.append(clean_name(name))
+        return tuple(labels)
 
-    def _parse_truth_values(self, content: Any) -> dict[str, bool | None]:
-        """Parse a list of truth values, or an object of them, by label."""
-        flags = self.parse_cell(content)
+    def _is_judged(self, contents: Sequence[Any]) -> bool:
+        """Tell whether all columns, or places in the list, say yes or no; count those empty."""
+        if self.labels_are != LABELS_ARE_ONE_HOT or not contents:
+            return True
+        places = self._name_truth_values(contents).values()
+        n_empty = sum(1 for content in places if is_empty_truth(content))
+        n_yes = sum(1 for content in places if parse_truth(content))
+        if self.not_judged == NOT_JUDGED_LEAVE_OUT:
+            self.counts["records_without_judgement"] += n_empty > 0
+        else:
+            self.counts["places_not_judged"] += n_empty
+            self.counts["places_that_say_no"] += len(places) - n_empty - n_yes
+            self.counts["records_not_judged"] += n_empty > 0
+        return n_empty == 0
+
+    def _name_truth_values(self, contents: Sequence[Any]) -> dict[str, Any]:
+        """Return the contents of columns, of a list or of an object by label."""
+        if len(contents) > 1:
+            return dict(zip(self.labels, contents, strict=True))
+        flags = self.parse_cell(contents[0])
         if not isinstance(flags, dict):
             flags = dict(enumerate(flags or ()))
-        truths = {parse_label(name): parse_truth(each) for name, each in flags.items()}
-        if self.n_labels is not None and truths and len(truths) != self.n_labels:
-            raise ValueError(f"{len(truths)} truth values for {self.n_labels} labels")
-        return truths
+        if self.n_labels is not None and flags and len(flags) != self.n_labels:
+            raise ValueError(f"{len(flags)} truth values for {self.n_labels} labels")
+        return {parse_label(name): each for name, each in flags.items()}
 
     def _parse_id(self, label: str) -> str:
         """Parse the id of a label, and count it from 0."""
@@ -459,6 +481,13 @@ class Reading:
         elif several:
             remedy = f'if it is several ids, set label_separator: "{several[1]}"'
         raise ValueError(message, remedy)
+
+
+def keep_judged(instances: Iterator[TextInstance], reading: Reading) -> Iterator[TextInstance]:
+    """Yield instances, with ``not_judged: leave-out`` only those of which all labels are judged."""
+    if reading.not_judged != NOT_JUDGED_LEAVE_OUT:
+        return instances
+    return (instance for instance in instances if instance.is_judged)
 
 
 _SEVERAL_IDS = re.compile(r"\d+(?: *)([^\w.-])(?: *)\d+.*")

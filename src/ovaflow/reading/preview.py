@@ -269,12 +269,12 @@ def _is_one_hot(reading: Reading, rows: list[_Row], cells_by_row: list[list]) ->
 
 
 def _is_flag(label: Any) -> bool:
-    return label not in ("", None) and parse_truth(label) is not None
+    return label is None or (label != "" and parse_truth(label) is not None)
 
 
 def _repeats_a_truth(labels: list) -> bool:
-    truths = {parse_truth(label) for label in labels}
-    return len(truths) < len(labels)
+    truths = [parse_truth(label) for label in labels if label is not None]
+    return len(set(truths)) < len(truths)
 
 
 def _require_names(rows: list[_Row]) -> None:

@@ -18,7 +18,7 @@ from ovaflow.labels.separators import (
 )
 from ovaflow.reading.feature_columns import FeatureColumn
 from ovaflow.reading.formats import FORMATS, guess_format
-from ovaflow.reading.instances import NO_SEPARATOR, Reading, TextInstance
+from ovaflow.reading.instances import NO_SEPARATOR, Reading, TextInstance, keep_judged
 from ovaflow.reading.markup import remove_markup
 from ovaflow.reading.streams import RecordFile, find_matching_paths
 from ovaflow.records.source import SourceFiles
@@ -136,7 +136,8 @@ class Corpus:
                     yield instance._replace(weight=weight, extra=True, file=path.name)
 
     def _read_file(self, path: Path, format: str, reading: Reading) -> Iterator[TextInstance]:
-        return FORMATS[format].read(RecordFile(path, reading.encoding), reading)
+        instances = FORMATS[format].read(RecordFile(path, reading.encoding), reading)
+        return keep_judged(instances, reading)
 
     def _remove_markup(self, instance: TextInstance) -> TextInstance:
         """Remove markup if the settings say so; else count the texts that have some."""

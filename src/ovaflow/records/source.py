@@ -15,7 +15,13 @@ from ovaflow.labels.matrix import read_label_names
 from ovaflow.reading.columns import join_column_names, split_column_names
 from ovaflow.reading.feature_columns import COLUMN_KINDS, make_feature_columns
 from ovaflow.reading.formats import FORMATS, Format
-from ovaflow.reading.instances import IdentifiedNames, Reading, TextInstance, join_repeated
+from ovaflow.reading.instances import (
+    IdentifiedNames,
+    Reading,
+    TextInstance,
+    join_repeated,
+    keep_judged,
+)
 from ovaflow.reading.preview import Preview, add_weights, preview_files
 from ovaflow.reading.streams import (
     RecordFile,
@@ -251,7 +257,8 @@ def read_file(
 
 def _read_files(paths: list[Path], format: Format, reading: Reading) -> Iterator[TextInstance]:
     for path in paths:
-        yield from format.read(RecordFile(path, reading.encoding), reading)
+        instances = format.read(RecordFile(path, reading.encoding), reading)
+        yield from keep_judged(instances, reading)
 
 
 _COLUMN_SETTINGS = (
@@ -262,7 +269,15 @@ _COLUMN_SETTINGS = (
     "weight_column",
 )
 """Settings that name columns, besides labels_column and those of feature columns."""
-_COPIED_SETTINGS = ("label_key", "labels_are", "first_label", "encoding", "quotes", "sheet")
+_COPIED_SETTINGS = (
+    "label_key",
+    "labels_are",
+    "not_judged",
+    "first_label",
+    "encoding",
+    "quotes",
+    "sheet",
+)
 """Settings that are fields of a reading."""
 
 

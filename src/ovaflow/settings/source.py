@@ -299,6 +299,12 @@ class ReadTexts(_WithFeatureColumns):
         "x/empty); auto: one-hot where several columns or long lists hold nothing else",
         where=FOR_TEXTS,
     )
+    not_judged: Literal["negative", "leave-out"] = setting(
+        "negative",
+        "empty columns or places of labels where others say 1 or 0: negative takes them as 0, "
+        "leave-out leaves out their records, in training and test",
+        where=FOR_TEXTS,
+    )
     first_label: int = setting(0, "id of the first line of the file of label names", ge=0, le=1)
     missing: Literal["auto"] | LabelList = setting(
         "auto",
