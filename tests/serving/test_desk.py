@@ -346,6 +346,8 @@ class Walk:
     def show(self, top_k) -> None:
         self.model.top_k = top_k
         self.page.locator("#top-k").select_option(str(top_k))
+        shows = "n => !desk.answer || labelsOf(desk.answer).length === n"
+        self.page.wait_for_function(shows, arg=top_k)
 
     def clear(self) -> None:
         if self.model.chosen:
