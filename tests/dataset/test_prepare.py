@@ -361,7 +361,7 @@ def test_what_is_odd_is_remarked(prepare) -> None:
         "they are different labels; label_map merges them",
         "3 of 3 labels of test instances occur in no training instance (1 different",
         "3 of 3 test instances have only labels that no training instance has",
-        "text_column and labels_column may be swapped",
+        "text and labels may be swapped, or labels_column or label_separator wrong",
     ):
         assert part in prepare.said
     Path("test.csv").write_bytes(Path("a.csv").read_bytes())

@@ -84,6 +84,48 @@ def test_warnings_about_other_data_than_names_are_not_shown(names_in, caplog) ->
     assert not caplog.records
 
 
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+PREFIXES = f"@prefix skos: <{SKOS}> . @prefix rdfs: <{RDFS}> . @prefix owl: <{OWL}> . "
+A_CONCEPT = "a skos:Concept ; skos:prefLabel"
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        # a label of the schema is no name where there is one
+        ('<x:1> a skos:Concept ; rdfs:label "X"@de ; skos:prefLabel "one"@en .', ["one"]),
+        ('<x:1> a skos:Concept ; rdfs:label "one" .', ["one"]),
+        # one language and none
+        (f'<x:1> {A_CONCEPT} "one"@en, "X" . <x:2> {A_CONCEPT} "two" .', ["one", "two"]),
+        # deprecation in words
+        (f'<x:1> {A_CONCEPT} "one" . <x:2> {A_CONCEPT} "X" ; owl:deprecated "true" .', ["one"]),
+        (f'<x:1> {A_CONCEPT} "one" . <x:2> {A_CONCEPT} "two" ; owl:deprecated "false" .',
+         ["one", "two"]),
+        # no types
+        ('<x:1> skos:prefLabel "one" . <x:2> skos:prefLabel "two" .', ["one", "two"]),
+        ('<x:1> rdfs:label "one" .', ["one"]),
+        (f'<x:1> {A_CONCEPT} "one" . <x:2> skos:prefLabel "two" .', ["one", "two"]),
+        # others have names, too
+        (f'<x:1> {A_CONCEPT} "one" ; skos:inScheme <x:s> . <x:s> skos:prefLabel "X" .', ["one"]),
+        (f'<x:1> {A_CONCEPT} "one" ; skos:exactMatch <y:1> . <y:1> skos:prefLabel "X" .', ["one"]),
+        (f'<x:1> {A_CONCEPT} "one" . <x:c> a skos:Collection ; skos:prefLabel "X" .', ["one"]),
+    ],
+)  # fmt: skip
+def test_names_of_concepts(names_in, content, names) -> None:
+    assert names_in("v.ttl", PREFIXES + content) == names
+
+
+def test_one_name_without_a_language_decides_nothing(names_in) -> None:
+    content = f'{PREFIXES}<x:1> {A_CONCEPT} "one"@en, "eins"@de . <x:2> {A_CONCEPT} "two" .'
+    with pytest.raises(InputError, match=r"several languages: .*without a language \(1 names\)"):
+        names_in("v.ttl", content)
+    with pytest.raises(InputError, match="no name is in language 'fr'"):
+        read_vocabulary(Path("v.ttl"), "fr")
+    assert read_vocabulary(Path("v.ttl"), "en").names == ["one", "two"]
+    assert read_vocabulary(Path("v.ttl"), "de").names == ["eins", "two"]
+
+
 def test_names_can_be_stored(names_in) -> None:
     assert names_in("v.ttl", rf'{TURTLE} "a\u0000b\ud800", <http://x/2>, [] .') == ["a b?"]
     assert names_in("v.tsv", "<http://x/1>\ta\0b") == ["a b"]

@@ -89,6 +89,7 @@ def _prepare_texts(source: SourceFiles, threads: int, folder: Path | None) -> Da
     if records.doubt is not None:
         counts["doubt_about_labels"] = str(records.doubt)
     transform = fitted.transform
+    _require_labels(parts["train"], source.format, counts)
     counts |= _count_instances(parts, transform.parameters, counts)
     features, idf = transform.all_features
     return Dataset(
@@ -294,6 +295,7 @@ def _prepare_features(source: SourceFiles) -> Dataset:
     dense = is_dense(train.X)
     if not dense:
         test = _mark_twins(test, train, test_copies, train_copies, {})
+    _require_labels(train, source.format, {})
     counts = records.counts | _count_instances(
         {"train": train, "test": test}, {"bias": settings.bias}, {}
     )
@@ -434,7 +436,6 @@ def _count_instances(
         Figures of reading the labels.
     """
     train = parts["train"]
-    _require_labels(train, label_counts)
     counts = {}
     positives = np.bincount(train.Y.indices, minlength=train.Y.n_columns)
     # a row without features has only the bias feature
@@ -453,13 +454,22 @@ def _count_instances(
     return counts
 
 
-def _require_labels(train: Split, label_counts: dict[str, Any]) -> None:
+def _require_labels(train: Split, format: str, label_counts: dict[str, Any]) -> None:
     """Refuse training instances of which none has a label."""
     if len(train.Y.indices):
         return
     message = f"none of the {train.Y.n_rows:,} training instances has a label"
-    remedy = "check the settings labels_column and label_separator"
-    if label_counts.get("train_with_unknown_labels_only"):
+    remedy = "check the labels in the file"
+    if format in FORMATS and FORMATS[format].label_settings:
+        remedy = f"check the settings {' and '.join(FORMATS[format].label_settings)}"
+    respelled = label_counts.get("respelled_subjects_such_as")
+    if respelled:
+        message += f" of the vocabulary; only http or https or a final slash differs: {respelled}"
+        remedy = (
+            "write the URIs of the records as in the vocabulary, or set label_map to a file of two "
+            "columns, the URIs of records and those of the vocabulary"
+        )
+    elif label_counts.get("train_with_unknown_labels_only"):
         message += " of the vocabulary, by URI or name"
         remedy += "; labels that are numbers get their names from labels: FILE, without vocabulary"
     raise InputError(message, remedy=remedy)

@@ -1,6 +1,6 @@
 """Remarks on prepared data, one line each, which a person should know before trusting a figure."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,8 +9,14 @@ import numpy as np
 from ovaflow.console.errors import StrPath
 from ovaflow.dataset.dataset import Dataset
 from ovaflow.features.blocks import advise_on_spaceless
-from ovaflow.labels.label_map import DEPRECATED_REASON, UnknownSubject
+from ovaflow.labels.label_map import (
+    DEPRECATED_REASON,
+    NAMELESS_REASON,
+    RESPELLED_REASON,
+    UnknownSubject,
+)
 from ovaflow.labels.successors import REPLACED_BY_SEVERAL, REPLACED_BY_UNKNOWN, REPLACED_IN_CIRCLE
+from ovaflow.reading.formats import FORMATS
 from ovaflow.settings.source import holds_texts
 
 _NOTABLE_SHARE_OF_TWINS = 0.01
@@ -33,6 +39,8 @@ _COUNTED_REMARKS = {
     "{replaced_subjects_of_records:,} deprecated subjects, which are replaced by their successors, "
     "such as {replaced_subjects_such_as}",
     "deprecated_subjects": "{count:,} subjects of the vocabulary are deprecated: left out",
+    "nameless_subjects": "{count:,} subjects of the vocabulary have no name, such as "
+    "{nameless_subjects_such_as}: left out",
     REPLACED_BY_SEVERAL: "{count:,} of the deprecated subjects are replaced by several, "
     "and records do not say which they mean",
     REPLACED_IN_CIRCLE: "{count:,} of the deprecated subjects are replaced by one another, in"
@@ -43,6 +51,8 @@ _COUNTED_REMARKS = {
     "names in another one are used",
     "subjects_not_in_vocabulary": "{count:,} subjects of instances are not in the vocabulary: "
     "left out{listed}",
+    "respelled_subjects": "{count:,} of these are written in another way than in the vocabulary, "
+    "by http or https or a final slash, such as {respelled_subjects_such_as}",
     "train_without_features": "{count:,} of {train_instances:,} training instances " + _NO_FEATURE,
     "train_without_labels": "{count:,} of {train_instances:,} training instances have no label: "
     "they are negatives of all labels; unlabelled: drop leaves them out",
@@ -162,10 +172,17 @@ def _explain_list(subjects: Sequence[UnknownSubject], path: StrPath | None) -> s
     """Name the file that lists unknown subjects, and its use."""
     if path is None or not subjects:
         return ""
-    deprecated = len([subject for subject in subjects if subject.why == DEPRECATED_REASON])
+    amounts = Counter(subject.why for subject in subjects)
+    reasons = [f"{amounts[DEPRECATED_REASON]:,} of them {DEPRECATED_REASON}"]
+    for reason in (NAMELESS_REASON, RESPELLED_REASON):
+        if amounts[reason]:
+            reasons.append(f"{amounts[reason]:,} {reason}")
+    to_do = "fill in its column stands_for, and"
+    if amounts[RESPELLED_REASON] == len(subjects):
+        to_do = "its column stands_for is filled in:"
     return (
-        f"; {path} lists the {len(subjects):,} different ones, {deprecated:,} of them deprecated: "
-        "fill in its column stands_for, and set label_map to a copy of it in another folder"
+        f"; {path} lists the {len(subjects):,} different ones, {', '.join(reasons)}: "
+        f"{to_do} set label_map to a copy of it in another folder"
     )
 
 
@@ -299,6 +316,10 @@ def _remark_on_given_names(prepared: Dataset, counts: dict[str, Any]) -> Iterato
     if "different_test_labels_unknown_in_train" not in counts:
         return
     yield from _remark_on_similar_names(prepared)
+    format = FORMATS.get(prepared.parameters["source"]["format"])
+    doubtful = ["the file"]
+    if format is not None and format.label_settings:
+        doubtful = format.label_settings
     marks = []
     for name in prepared.label_names:
         if not any(character.isalnum() for character in name):
@@ -306,7 +327,7 @@ def _remark_on_given_names(prepared: Dataset, counts: dict[str, Any]) -> Iterato
     if marks:
         yield (
             f"{len(marks):,} labels have neither letter nor digit, such as {marks[0]!r}: "
-            "label_separator may be wrong"
+            f"{' or '.join(doubtful)} may be wrong"
         )
     once = np.count_nonzero(prepared.counts == 1)
     unknown = counts["test_without_labels"] + counts["test_with_unseen_labels_only"]
@@ -316,7 +337,7 @@ def _remark_on_given_names(prepared: Dataset, counts: dict[str, Any]) -> Iterato
     ):
         yield (
             "nearly all labels occur once, and nearly no test instance has one of them: "
-            "text_column and labels_column may be swapped, or label_separator wrong"
+            f"text and labels may be swapped, or {' or '.join(doubtful)} wrong"
         )
 
 

@@ -154,7 +154,7 @@ def rank_records(
         if batch.instances.familiarity is not None:
             word_counts.append(batch.instances.familiarity.word_count)
     if not any(rows):
-        _refuse_without_labels(predictor, path, holds_texts=holds_texts, has_labels=any(n_assigned))
+        _refuse_without_labels(predictor, path, settings.format, has_labels=any(n_assigned))
     order = ranking.Ranked(np.concatenate(ids), _make_label_matrix(rows, predictor.n_labels))
     measured = EvaluatedPredictions(
         order=order,
@@ -167,15 +167,16 @@ def rank_records(
 
 
 def _refuse_without_labels(
-    predictor: Predictor, path: Path, *, holds_texts: bool, has_labels: bool
+    predictor: Predictor, path: Path, format: str, *, has_labels: bool
 ) -> NoReturn:
     """Refuse a file that has no labels, or none that the model knows."""
     message = "no record has a label"
     if has_labels:
         message = f"no label of any record is one of those of {predictor.model.path}"
     remedy = "check the file"
-    if holds_texts:
-        remedy = "check --labels-column and --label-separator"
+    options = [f"--{name.replace('_', '-')}" for name in FORMATS[format].label_settings]
+    if options:
+        remedy = f"check {' and '.join(options)}"
     raise InputError(message, path=path, remedy=remedy)
 
 

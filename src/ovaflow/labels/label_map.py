@@ -19,6 +19,8 @@ UNKNOWN_SUBJECTS = "unknown_subjects.csv"
 
 DEPRECATED_REASON = "deprecated"
 UNKNOWN_REASON = "unknown"
+NAMELESS_REASON = "without a name"
+RESPELLED_REASON = "written in another way"
 """Reasons why subjects of records are no labels."""
 
 
@@ -30,7 +32,8 @@ class UnknownSubject(NamedTuple):
     subject : str
         The subject, as the records have it.
     stands_for : str
-        URI or name of a subject of the vocabulary, for a person to fill in.
+        URI or name of a subject of the vocabulary, for a person to fill in; the URI is there if
+        only its way of writing differs.
     why : str
         Reason why it is no label.
     records : int

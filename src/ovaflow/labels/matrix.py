@@ -19,6 +19,8 @@ from ovaflow.labels.hierarchy import (
 )
 from ovaflow.labels.label_map import (
     DEPRECATED_REASON,
+    NAMELESS_REASON,
+    RESPELLED_REASON,
     UNKNOWN_REASON,
     UnknownSubject,
     read_label_map,
@@ -338,12 +340,42 @@ class SubjectLabels(ListedLabels):
         return sorted(subjects, key=lambda each: (each.why, -each.records, each.subject))
 
     def _describe_unknown_subject(self, label: str, amount: int) -> UnknownSubject:
+        if label in self._respelled:
+            return UnknownSubject(label, self._respelled[label], RESPELLED_REASON, amount)
         former = self._vocabulary.former.get(label)
         if former is None:
             return UnknownSubject(label, "", UNKNOWN_REASON, amount)
+        if former.lacks_only_name:
+            return UnknownSubject(label, "", NAMELESS_REASON, amount)
         name = get_name(former, self.language) if former.names else ""
         replaced_by = " ".join(former.replaced_by)
         return UnknownSubject(label, "", DEPRECATED_REASON, amount, name, replaced_by)
+
+    @cached_property
+    def _respelled(self) -> dict[str, str]:
+        """URIs of the vocabulary by those of records that differ in http, https or a final slash.
+
+        It is made when all records have been read.
+        """
+        known = (*self._vocabulary.replaced, *self._vocabulary.uris)
+        uris = {_strip_spelling(uri): uri for uri in known}
+        respelled = {}
+        for label in self._unknown:
+            uri = uris.get(_strip_spelling(label))
+            if uri is not None and label not in self._vocabulary.former:
+                respelled[label] = uri
+        return respelled
+
+    def _count_respelled(self, numbers: np.ndarray) -> dict[str, Any]:
+        """Count the subjects of instances that are written in another way, and show one."""
+        if not self._respelled:
+            return {}
+        is_respelled = np.array([label in self._respelled for label in self._unknown])
+        example, uri = next(iter(self._respelled.items()))
+        return {
+            "respelled_subjects": int(np.count_nonzero(is_respelled[-1 - numbers[numbers < 0]])),
+            "respelled_subjects_such_as": f"{example} for {uri}",
+        }
 
     def _count_followed(self) -> dict[str, Any]:
         """Count the replaced subjects of instances, and describe some of them."""
@@ -369,7 +401,13 @@ class SubjectLabels(ListedLabels):
             "train_with_unknown_labels_only": _count_unknown_labels_only(train, made.train),
             "test_with_unknown_labels_only": _count_unknown_labels_only(test, made.test),
         }
+        counts |= self._count_respelled(numbers)
         return made._replace(counts=self._counts | counts | self._count_followed())
+
+
+def _strip_spelling(uri: str) -> str:
+    """Return a URI without http, https and a final slash."""
+    return uri.removeprefix("http://").removeprefix("https://").removesuffix("/")
 
 
 def make_labels(source: Any) -> NamedLabels | NumberedLabels | SubjectLabels:

@@ -26,6 +26,9 @@ _RDF = {".ttl": "turtle", ".rdf": "xml", ".xml": "xml", ".nt": "nt", ".jsonld": 
 _LONGEST_ENTITY = 1000
 """Characters of the longest entity that XML may define, more than a namespace has."""
 
+_NAMELESS_EXAMPLES = 3
+"""Most subjects without a name whose URIs are given."""
+
 UNDETERMINED_LANGUAGE = "und"
 """Code of BCP 47 for the language of names that came without one."""
 
@@ -63,6 +66,11 @@ class Subject(NamedTuple):
     replaced_by: tuple[str, ...] = ()
 
     @property
+    def lacks_only_name(self) -> bool:
+        """True if the subject could be assigned if it had a name."""
+        return not (self.names or self.deprecated or self.replaced_by)
+
+    @property
     def is_in_use(self) -> bool:
         """True if the subject can be assigned: it has a name and is not deprecated."""
         return bool(self.names) and not self.deprecated
@@ -82,7 +90,7 @@ class Vocabulary(NamedTuple):
     languages : list of str
         Further languages in which some subject has a name.
     counts : dict
-        Numbers of subjects, by name.
+        Numbers of subjects, and URIs of some without a name, by name.
     broader : dict
         URIs of the subjects directly above each one, also of those that cannot be assigned.
     replaced : dict
@@ -95,7 +103,7 @@ class Vocabulary(NamedTuple):
     names: list[str]
     language: str | None
     languages: list[str]
-    counts: dict[str, int]
+    counts: dict[str, Any]
     broader: dict[str, list[str]]
     replaced: dict[str, str]
     former: dict[str, Subject]
@@ -207,13 +215,18 @@ def read_vocabulary(path: Path, language: str | None = None) -> Vocabulary:
             former[subject.uri] = subject
     language = _choose_language(subjects, language, path)
     uris = _list_different_uris(subjects, path)
-    counts = {
+    nameless = [uri for uri, subject in former.items() if subject.lacks_only_name]
+    n_deprecated = len(every) - len(subjects) - len(replaced) - len(nameless)
+    counts: dict[str, Any] = {
         "subjects": len(subjects),
-        "deprecated_subjects": len(every) - len(subjects) - len(replaced),
+        "deprecated_subjects": n_deprecated,
         "subjects_named_in_another_language": _count_named_otherwise(subjects, language),
     }
     if replaced:
         counts["replaced_subjects"] = len(replaced)
+    if nameless:
+        counts["nameless_subjects"] = len(nameless)
+        counts["nameless_subjects_such_as"] = ", ".join(nameless[:_NAMELESS_EXAMPLES])
     counts |= Counter(reason for uri, reason in reasons.items() if uri in former)
     return Vocabulary(
         subjects=subjects,
@@ -299,18 +312,22 @@ def _choose_language(subjects: Iterable[Subject], language: str | None, path: Pa
     for subject in subjects:
         counts.update(subject.names.keys())
     if not counts:
-        remedy = "give a vocabulary with skos:prefLabel"
+        remedy = "give one whose subjects have names, in SKOS as skos:prefLabel"
         raise InputError("no subject has a name", path=path, remedy=remedy)
-    if language is None and len(counts) == 1:
-        return next(iter(counts))
-    if language not in counts and None not in counts:
-        amounts = [f"{other} ({count:,} names)" for other, count in counts.most_common(20)]
-        message = f"no name is in language {language!r}"
-        if language is None:
-            message = "names are in several languages"
-        message = f"{message}: {', '.join(amounts)}"
-        raise InputError(message, path=path, remedy="set language to one of them")
-    return language
+    known = [each for each in counts if each is not None]
+    if language is None and len(known) <= 1:
+        return known[0] if known else None
+    most_have_none = counts[None] > counts.total() / 2
+    if language in known or (language is not None and most_have_none):
+        return language
+    amounts = []
+    for other, count in counts.most_common(20):
+        amounts.append(f"{other or 'without a language'} ({count:,} names)")
+    message = f"no name is in language {language!r}"
+    if language is None:
+        message = "names are in several languages"
+    remedy = f"set language to one of them, such as {known[0]}"
+    raise InputError(f"{message}: {', '.join(amounts)}", path=path, remedy=remedy)
 
 
 def get_name(subject: Subject, language: str | None) -> str:
@@ -328,7 +345,8 @@ def _read_tsv(path: Path, language: str | None) -> Iterator[Subject]:
         uri, name, notation = [*fields, "", ""][:3]
         if uri:
             names = {language: name} if name else {}
-            yield Subject(strip_brackets(uri), names, notation)
+            # Annif writes deprecated subjects without their names
+            yield Subject(strip_brackets(uri), names, notation, deprecated=not names)
 
 
 def _read_csv(path: Path) -> Iterator[Subject]:
@@ -345,7 +363,8 @@ def _read_csv(path: Path) -> Iterator[Subject]:
                 if fields[column]:
                     names[column.removeprefix("label_")] = fields[column]
             if fields["uri"]:
-                yield Subject(strip_brackets(fields["uri"]), names, fields["notation"])
+                uri = strip_brackets(fields["uri"])
+                yield Subject(uri, names, fields["notation"], deprecated=not names)
 
 
 def _read_cells(stream: Any, path: Path) -> Iterator[list[str]]:
@@ -420,25 +439,49 @@ def _parse_graph(path: Path, syntax: str) -> Any:
 def _read_skos(path: Path, syntax: str) -> Iterator[Subject]:
     # rdflib takes half a second to load
     import rdflib
-    from rdflib.namespace import RDF, SKOS
 
-    graph = _parse_graph(path, syntax)
-    reader = _SkosReader(graph)
-    for concept in graph.subjects(RDF.type, SKOS.Concept, unique=True):
+    reader = _SkosReader(_parse_graph(path, syntax))
+    for concept in reader.concepts:
         if isinstance(concept, rdflib.URIRef):
             yield reader.read_subject(concept)
+
+
+def _find_concepts(graph: Any) -> set[Any]:
+    """Find the concepts of a graph, also those that have no type, by their names.
+
+    Schemes, collections and concepts of other vocabularies, to which ours are mapped, are none.
+    """
+    from rdflib.namespace import RDF, RDFS, SKOS
+
+    concepts = set(graph.subjects(RDF.type, SKOS.Concept))
+    others = set(graph.subjects(RDF.type, None))
+    others |= set(graph.objects(None, SKOS.inScheme)) | set(graph.objects(None, SKOS.topConceptOf))
+    others |= set(graph.subjects(SKOS.hasTopConcept, None)) | set(graph.subjects(SKOS.member, None))
+    for mapping in (SKOS.exactMatch, SKOS.closeMatch, SKOS.relatedMatch):
+        others |= set(graph.objects(None, mapping))
+    for mapping in (SKOS.broadMatch, SKOS.narrowMatch):
+        others |= set(graph.objects(None, mapping))
+    concepts |= set(graph.subjects(SKOS.prefLabel, None)) - others
+    return concepts or set(graph.subjects(RDFS.label, None)) - others
+
+
+def _is_true(term: Any) -> bool:
+    """Tell whether a term says yes: a truth value, or a text such as "true"."""
+    return str(term).strip().casefold() in ("true", "1")
 
 
 class _SkosReader:
     """Reads the subjects of a graph in SKOS."""
 
     def __init__(self, graph: Any) -> None:
-        import rdflib
-        from rdflib.namespace import OWL, RDF, SKOS
+        from rdflib.namespace import OWL, SKOS
 
         self._graph = graph
-        self._concepts = set(graph.subjects(RDF.type, SKOS.Concept))
-        self._deprecated = set(graph.subjects(OWL.deprecated, rdflib.Literal(True)))
+        self.concepts = _find_concepts(graph)
+        self._deprecated = set()
+        for concept, value in graph.subject_objects(OWL.deprecated):
+            if _is_true(value):
+                self._deprecated.add(concept)
         self._collections: dict[Any, set[Any]] = defaultdict(set)
         for collection, member in graph.subject_objects(SKOS.member):
             self._collections[member].add(collection)
@@ -447,10 +490,10 @@ class _SkosReader:
         """Read a concept."""
         from rdflib.namespace import RDFS, SKOS
 
-        labels = []
-        for predicate in (RDFS.label, SKOS.prefLabel):
-            labels += sorted(self._find_literals(concept, predicate), reverse=True)
-        names = {label.language: _clean_term(label) for label in labels}
+        labels = self._find_literals(concept, SKOS.prefLabel)
+        if not labels:
+            labels = self._find_literals(concept, RDFS.label)
+        names = {label.language: _clean_term(label) for label in sorted(labels, reverse=True)}
         notations = [_clean_term(term) for term in self._graph.objects(concept, SKOS.notation)]
         return Subject(
             uri=_clean_term(concept),
@@ -508,7 +551,7 @@ class _SkosReader:
         if not replacements and concept in self._deprecated:
             matches = set(self._graph.objects(concept, SKOS.exactMatch))
             matches |= set(self._graph.subjects(SKOS.exactMatch, concept))
-            for match in (matches - self._deprecated) & self._concepts:
+            for match in (matches - self._deprecated) & self.concepts:
                 if not self._are_of_two_schemes(match, concept):
                     replacements.add(match)
         return tuple(sorted(_clean_term(term) for term in replacements))

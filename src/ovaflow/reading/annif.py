@@ -29,6 +29,7 @@ def read(file: RecordFile, reading: Reading) -> Iterator[TextInstance]:
             path=file.name,
             remedy="give a file or a folder",
         )
+    reading.seen["labels"] = "URIs or names of subjects, as Annif has them"
     path = Path(file.path)
     ending = file_ending(path)
     if path.is_dir():

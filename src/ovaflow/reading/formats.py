@@ -72,6 +72,16 @@ class Format:
     columns: dict[str, str] = field(default_factory=dict)
 
     @property
+    def label_settings(self) -> list[str]:
+        """Settings that say where the labels of a record are."""
+        settings = []
+        if self.has_columns:
+            settings.append("labels_column")
+        if self.has_separator:
+            settings.append("label_separator")
+        return settings
+
+    @property
     def read(self) -> Callable[..., Any]:
         """The function ``reader``."""
         return _import_function(self.reader)
