@@ -67,7 +67,7 @@ class Step(NamedTuple):
     revision: int = 1
 
 
-VOCABULARY_REVISION = 1
+VOCABULARY_REVISION = 2
 """Number that is added to the revisions of steps that read a vocabulary; raised when vocabularies
 are read in another way.
 """

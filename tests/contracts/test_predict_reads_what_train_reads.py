@@ -14,6 +14,7 @@ from prediction_reading import assert_predict_reads_the_same
 from written_formats import FILE_CONTENTS, FRAME, JOINED, RECORDS
 
 from ovaflow.dataset.dataset import open_dataset
+from ovaflow.reading.formats import FORMATS
 
 NUMBERED = FRAME.assign(price=range(5), place=[*"abcab"], vector=[[i, 0.5] for i in range(5)])
 CSV = FILE_CONTENTS["csv"]
@@ -74,7 +75,10 @@ def test_the_same_features_and_ids(tmp_path, monkeypatch, name) -> None:
     monkeypatch.chdir(tmp_path)
     files, options = FILES[name]
     write(files)
-    given = "--format=csv", f"--train={name}", f"--test={name}", "--label-separator=|", *options
+    given = ["--format=csv", f"--train={name}", f"--test={name}", *options]
+    format = [option for option in given if option.startswith("--format")][-1]
+    if FORMATS[format.removeprefix("--format=")].has_separator:
+        given.append("--label-separator=|")
     ovaflow("prepare", given, "--output=d.h5", "--min-df=1", "--max-df=1.0")
     dataset = open_dataset("d.h5")
     assert_predict_reads_the_same(dataset, name, tmp_path)

@@ -270,7 +270,6 @@ LEGAL = {
         (b"a, b,a,,\tword\n", "word = a;b"),
         ("a\tone\u2028two\x85\n".encode(), "one two = a"),
         (b"[Festschrift],Wien\tword\n[]\tother", "word = Wien;[Festschrift]\nother = "),
-        (b"a\tword\nb\tother\n", WORDS, "--text-column=x,y", "--group-column=z"),
         (b"a, b || c||\tword\tother\n", "other word = a, b;c", "--label-separator=||"),
     ],
     "jsonl": [

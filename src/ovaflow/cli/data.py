@@ -26,7 +26,7 @@ from ovaflow.labels.label_map import UNKNOWN_SUBJECTS, require_another_file, wri
 from ovaflow.reading.summary import ReadingSummary, describe_weights
 from ovaflow.records.drawing import is_far_from_share
 from ovaflow.records.source import SourceFiles
-from ovaflow.settings.prepare import PrepareSource
+from ovaflow.settings.prepare import PrepareSource, require_settings_of_format
 from ovaflow.settings.section import as_list
 from ovaflow.settings.source import holds_texts
 from ovaflow.settings.train import Train
@@ -99,6 +99,11 @@ def open_source(settings: PrepareSource, files: dict[str, Any]) -> SourceFiles:
         raise click.UsageError(f"--format={settings.format} needs --train")
     if len(as_list(files["extra"] or [])) != len(settings.extra_weight):
         raise click.UsageError("give an --extra-weight for each --extra")
+    chosen = {}
+    for name, value in settings:
+        if value != type(settings).model_fields[name].default:
+            chosen[name] = value
+    require_settings_of_format(settings, chosen)
     return SourceFiles(settings, **files)
 
 

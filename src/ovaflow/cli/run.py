@@ -29,6 +29,7 @@ from ovaflow.reading.summary import ReadingSummary
 from ovaflow.records.source import preview_datasets
 from ovaflow.settings import paths
 from ovaflow.settings.config import load_config, resolve_config
+from ovaflow.settings.prepare import PrepareSource, require_settings_of_format
 from ovaflow.settings.section import NAME_PATTERN, RESERVED_NAMES
 from ovaflow.settings.source import ReadTexts
 from ovaflow.storage.parts import parts_folder
@@ -260,6 +261,9 @@ def train_command(
     entry = {"train": data, "format": format_} | files
     if format_ is None and files["vocabulary"]:
         entry["format"] = "annif"
+    format_name = entry["format"] or guess_format(data)
+    settings = PrepareSource.model_construct(format=format_name, **reading)
+    require_settings_of_format(settings, reading, data)
     text = make_config(data, **(_make_entry(entry, output) | reading))
     if dry_run or print_config:
         click.echo(text, nl=dry_run)

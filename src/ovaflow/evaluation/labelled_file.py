@@ -23,18 +23,17 @@ from ovaflow.prediction.predictor import FeaturesAndFamiliarity, Predictor
 from ovaflow.prediction.question import Question
 from ovaflow.prediction.sources import (
     BATCH_SIZE,
-    LINES_FORMAT,
     NamedColumns,
     choose_file_settings,
     transform_vectors,
 )
 from ovaflow.prediction.usual_texts import read_usual_texts
-from ovaflow.reading.formats import FORMATS
+from ovaflow.reading.formats import FORMATS, LINES_FORMAT
 from ovaflow.reading.instances import merge_repeated
 from ovaflow.records.source import read_file
 from ovaflow.reranking.expected_quality import measure_sure_records
 from ovaflow.settings.predict import N_CANDIDATES
-from ovaflow.settings.prepare import PrepareSource
+from ovaflow.settings.prepare import PrepareSource, require_settings_of_format
 from ovaflow.sparse.csr import CSR, from_scipy
 
 
@@ -64,6 +63,7 @@ def choose_reading_settings(model: Model, path: Path, **chosen: Any) -> PrepareS
         settings = settings.model_copy(update={"format": trained_format})
     if settings.format not in FORMATS:
         raise InputError("unknown format", path=path, remedy="give it with --format")
+    require_settings_of_format(settings, chosen, path)
     kind = FORMATS[settings.format]
     columns = NamedColumns.from_model(model).feature_names
     if columns and kind.holds_texts and not kind.has_columns:

@@ -17,16 +17,22 @@ from ovaflow.prediction.predictor import FeaturesAndFamiliarity, Predictor
 from ovaflow.reading.columns import split_column_names
 from ovaflow.reading.feature_columns import COLUMN_KINDS, FeatureColumn, make_feature_columns
 from ovaflow.reading.foreign import refuse_foreign
-from ovaflow.reading.formats import FORMATS, PLAIN_LINES, Format, file_ending, guess_format
+from ovaflow.reading.formats import (
+    FORMATS,
+    LINES_FORMAT,
+    PLAIN_LINES,
+    Format,
+    file_ending,
+    guess_format,
+)
 from ovaflow.reading.instances import FIELD_SEPARATOR, Reading, join_fields, merge_repeated
 from ovaflow.reading.streams import RecordFile, find_matching_paths
 from ovaflow.records.source import make_reading
-from ovaflow.settings.prepare import PrepareSource
+from ovaflow.settings.prepare import PrepareSource, require_settings_of_format
 from ovaflow.settings.source import ReadTexts
 from ovaflow.sparse.csr import CSR, from_scipy
 
 STDIN = RecordFile.STDIN
-LINES_FORMAT = "lines"
 READ_FORMATS = (LINES_FORMAT, *FORMATS)
 
 BATCH_SIZE = 512
@@ -86,6 +92,7 @@ def make_input_file(
     """
     paths = [STDIN] if path == STDIN else find_matching_paths(path)
     settings = choose_file_settings(model, paths[0], **chosen)
+    require_settings_of_format(settings, chosen | {"first_feature": first_feature}, path)
     if settings.format != LINES_FORMAT and not FORMATS[settings.format].holds_texts:
         if first_feature is None:
             first_feature = model.transform.get("first_feature", 0)

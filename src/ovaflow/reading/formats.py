@@ -55,6 +55,8 @@ class Format:
         True if files with these endings may hold something else, such as plain lines.
     has_separator : bool
         True if ``label_separator`` divides its labels.
+    holds_vectors : bool
+        True if a column may hold vectors.
     settings : tuple of str
         Settings that it reads in addition to those of all texts.
     columns : dict
@@ -68,6 +70,7 @@ class Format:
     has_columns: bool = False
     is_ambiguous: bool = False
     has_separator: bool = False
+    holds_vectors: bool = False
     settings: tuple[str, ...] = ()
     columns: dict[str, str] = field(default_factory=dict)
 
@@ -98,7 +101,7 @@ def _import_function(function: str | Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-_TABLE: dict[str, Any] = {"has_columns": True, "has_separator": True}
+_TABLE: dict[str, Any] = {"has_columns": True, "has_separator": True, "holds_vectors": True}
 _ENCODING = ("encoding",)
 _FEATURES: dict[str, Any] = {"holds_texts": False}
 _MARC: dict[str, Any] = {
@@ -123,6 +126,7 @@ FORMATS = {
         "sparse_text.read_svmlight",
         (".svm", ".svmlight", ".libsvm"),
         "sparse_text.svmlight_batches",
+        settings=("first_feature",),
         **_FEATURES,
     ),
     "xmc-text": Format(
@@ -136,8 +140,12 @@ FORMATS = {
 }
 """Formats by their names in a config."""
 
-PLAIN_LINES = Format("plain_lines.read")
-"""One text per line; only files to predict may have this format."""
+LINES_FORMAT = "lines"
+PLAIN_LINES = Format("plain_lines.read", settings=("encoding", "repeated"))
+"""One text per line, and the name of the format; only files to predict may have it.
+
+Its settings are all that it reads.
+"""
 
 
 def file_ending(path: StrPath) -> str:

@@ -2,13 +2,15 @@
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.reading.columns import split_column_names
 from ovaflow.reading.feature_columns import COLUMN_KINDS
-from ovaflow.reading.formats import FORMATS
+from ovaflow.reading.formats import FORMATS, LINES_FORMAT, PLAIN_LINES
 from ovaflow.settings.section import (
     AboveZero,
     Frequency,
@@ -20,6 +22,7 @@ from ovaflow.settings.section import (
     Text,
     as_list,
     setting,
+    setting_info,
 )
 from ovaflow.settings.source import FOR_COLUMNS, FOR_TEXTS, Format, ReadTexts, holds_texts
 from ovaflow.settings.spelling import parse_value
@@ -389,6 +392,43 @@ class PrepareSource(Prepare, ExtraFiles):
                 "give a test file"
             )
         return self
+
+
+def require_settings_of_format(
+    settings: PrepareSource, chosen: Mapping[str, Any], path: StrPath | None = None
+) -> None:
+    """Refuse chosen settings of the reading of files that their format does not have.
+
+    Parameters
+    ----------
+    settings : PrepareSource
+        All settings, with the format.
+    chosen : mapping
+        Those that were chosen, among others; empty ones and defaults were not.
+    path : path, optional
+        The file.
+
+    Raises
+    ------
+    InputError
+    """
+    format = settings.format
+    for name, value in chosen.items():
+        if value in (None, (), []):
+            continue
+        if name == "first_feature":
+            is_known = format in FORMATS and name in FORMATS[format].settings
+        elif format == LINES_FORMAT:
+            is_known = name in PLAIN_LINES.settings or name not in ReadTexts.model_fields
+        else:
+            field = PrepareSource.model_fields.get(name)
+            is_of_format = name in ReadTexts.model_fields or (
+                field is not None and setting_info(field).where is FOR_COLUMNS
+            )
+            is_known = not is_of_format or name not in settings.irrelevant_settings
+        if not is_known:
+            message = f"{name} ({value}): a file of format {format} has no such setting"
+            raise InputError(message, path=path, remedy="leave it out, or give another format")
 
 
 _COMPARED_BLOCKS = ("words", "words+prefixes=6", "words+pairs", "words+pairs+prefixes=6")

@@ -75,6 +75,8 @@ def make_format_scope(fit: Callable[[FileFormat], bool]) -> Scope:
 
 FOR_TEXTS = Scope("texts", lambda section: holds_texts(section.format))
 FOR_COLUMNS = make_format_scope(lambda kind: kind.has_columns)
+FOR_CELLS = make_format_scope(lambda kind: kind.has_separator)
+"""Formats that have the labels of a record in cells, which are divided, or hold lists."""
 
 
 def make_setting_scope(name: str) -> Scope:
@@ -255,7 +257,7 @@ class _ReadColumns(Section):
     vector_column: Text | None = setting(
         None,
         "column of vectors, lists of numbers, which are the features instead of texts",
-        where=FOR_COLUMNS,
+        where=make_format_scope(lambda kind: kind.holds_vectors),
     )
     labels_column: ColumnNames = setting(
         "labels",
@@ -285,25 +287,25 @@ class ReadTexts(_WithFeatureColumns):
     label_separator: Text = setting(
         ",",
         "separator between labels; none: the whole cell is a label (lists need no separator)",
-        where=make_format_scope(lambda kind: kind.has_separator),
+        where=FOR_CELLS,
     )
     label_key: Text | None = setting(
         None,
         "key of the name in labels that are objects",
-        where=FOR_TEXTS,
+        where=FOR_CELLS,
         null="the only key that can be meant",
     )
     labels_are: Literal["auto", "names", "one-hot"] = setting(
         "auto",
         "names, or one-hot: columns, keys or places of a list that say yes or no (1/0, true/false, "
         "x/empty); auto: one-hot where several columns or long lists hold nothing else",
-        where=FOR_TEXTS,
+        where=FOR_CELLS,
     )
     not_judged: Literal["negative", "leave-out"] = setting(
         "negative",
         "empty columns or places of labels where others say 1 or 0: negative takes them as 0, "
         "leave-out leaves out their records, in training and test",
-        where=FOR_TEXTS,
+        where=FOR_CELLS,
     )
     first_label: int = setting(0, "id of the first line of the file of label names", ge=0, le=1)
     missing: Literal["auto"] | LabelList = setting(
