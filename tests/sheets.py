@@ -6,12 +6,28 @@
 import io
 import zipfile
 from datetime import date
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 _MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _TYPES = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+
+
+class FailedFormula(NamedTuple):
+    """A formula with an error, such as ``#N/A``; None if it was never computed."""
+
+    error: str | None
+
+
+class ShownNumber(NamedTuple):
+    """A number with a format of three digits."""
+
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.number:03}"
 
 
 def _zip(files) -> bytes:
@@ -42,12 +58,16 @@ def make_xlsx(sheets, merged=()) -> bytes:
     relation_space = f'xmlns="{_PACKAGE}/relationships"'
     office = f'Id="r1" Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"'
     workbook = f'<workbook {_MAIN} xmlns:r="{_OFFICE}"><sheets>{names}</sheets></workbook>'
+    formats = '<numFmts><numFmt numFmtId="164" formatCode="000"/></numFmts>'
+    styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs>'
     package = {
+        "xl/styles.xml": f"<styleSheet {_MAIN}>{formats}{styles}</styleSheet>",
         "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">{types}</Types>',
         "_rels/.rels": f"<Relationships {relation_space}><Relationship {office}/></Relationships>",
         "xl/workbook.xml": workbook,
         "xl/_rels/workbook.xml.rels": (
-            f"<Relationships {relation_space}>{relations}</Relationships>"
+            f"<Relationships {relation_space}>{relations}"
+            f'<Relationship Id="r0" Type="{_OFFICE}/styles" Target="styles.xml"/></Relationships>'
         ),
     }
     return _zip(package | files)
@@ -66,6 +86,12 @@ def _make_excel_rows(rows) -> str:
 def _make_excel_cell(cell, place) -> str:
     if cell is None:
         return ""
+    if isinstance(cell, FailedFormula):
+        if cell.error is None:
+            return f'<c r="{place}"><f>A1</f><v/></c>'
+        return f'<c r="{place}" t="e"><f>A1</f><v>{cell.error}</v></c>'
+    if isinstance(cell, ShownNumber):
+        return f'<c r="{place}" s="1"><v>{cell.number}</v></c>'
     if isinstance(cell, bool):
         return f'<c r="{place}" t="b"><v>{int(cell)}</v></c>'
     if isinstance(cell, int | float):
@@ -80,6 +106,9 @@ def make_ods(sheets) -> bytes:
     spaces = ""
     for name in ("office", "table", "text"):
         spaces += f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    spaces += (
+        ' xmlns:calcext="urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0"'
+    )
     tables = ""
     for name, rows in sheets.items():
         table_rows = ""
@@ -99,6 +128,15 @@ def make_ods(sheets) -> bytes:
 def _make_ods_cell(cell) -> str:
     if cell is None:
         return "<table:table-cell/>"
+    if isinstance(cell, FailedFormula):
+        if cell.error is None:
+            return '<table:table-cell table:formula="of:=[.A1]"/>'
+        error = f'office:string-value="" calcext:value-type="error"><text:p>{cell.error}</text:p>'
+        attributes = f'table:formula="of:=[.A1]" office:value-type="string" {error}'
+        return f"<table:table-cell {attributes}</table:table-cell>"
+    if isinstance(cell, ShownNumber):
+        attributes = _make_ods_value("float", "value", cell.number)
+        return f"<table:table-cell {attributes}><text:p>{cell}</text:p></table:table-cell>"
     if isinstance(cell, bool):
         attributes = _make_ods_value("boolean", "boolean-value", str(cell).lower())
         return f"<table:table-cell {attributes}/>"

@@ -345,3 +345,24 @@ def test_texts_without_spaces_among_others(read, name) -> None:
     features = re.search(r"set features: (\[.*?)(, or lower|\n)", said)[1]
     as_advised = read(f"15/{name}.csv", [*SEMICOLON, f"--features={features}"])
     assert "have no feature" not in as_advised.said
+
+
+WORKBOOKS = {
+    "months": ["sheets that are not read: 'February' (100 rows), 'March' (100 rows)", 100],
+    "emptyfirst": ["sheet             'Data' (300 rows)", 300],
+    "errors": ["empty cells       50 #N/A, 6 #REF!", 300],
+}
+
+
+@pytest.mark.parametrize("name", WORKBOOKS)
+def test_workbooks(read, name) -> None:
+    said, n_records = WORKBOOKS[name]
+    prepared = read(f"33/{name}.xlsx", SEMICOLON)
+    assert said in prepared.said
+    assert prepared.found[1] == n_records
+
+
+def test_all_sheets_of_a_workbook(read) -> None:
+    prepared = read("33/months.xlsx", [*SEMICOLON, "--sheet=all"])
+    assert prepared.found[1] == 300
+    assert "remark: sheets" not in prepared.said

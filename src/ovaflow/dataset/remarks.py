@@ -17,6 +17,7 @@ from ovaflow.labels.label_map import (
 )
 from ovaflow.labels.successors import REPLACED_BY_SEVERAL, REPLACED_BY_UNKNOWN, REPLACED_IN_CIRCLE
 from ovaflow.reading.formats import FORMATS
+from ovaflow.reading.summary import remark_on_workbooks
 from ovaflow.settings.source import holds_texts
 
 _NOTABLE_SHARE_OF_TWINS = 0.01
@@ -118,6 +119,7 @@ def collect_remarks(prepared: Dataset, listed: StrPath | None = None) -> list[st
         *_remark_on_share(prepared, counts),
         *_remark_on_test_file(source, counts),
         *_remark_on_counts(prepared, counts, listed),
+        *remark_on_workbooks(counts),
         *_remark_on_extra(counts),
         *_remark_on_headings(counts),
         *_remark_on_repeated(counts),

@@ -68,7 +68,7 @@ def select_fields(
     path: StrPath,
     *,
     delimiter: str = ",",
-    header_line: int = 1,
+    header_line: int | None = 1,
     quotes: str = "double",
 ) -> Iterator[tuple[int, list]]:
     """Yield the number of each row, and its fields in the wanted columns.
@@ -86,8 +86,8 @@ def select_fields(
         The file's name in messages.
     delimiter, quotes : str
         The delimiter and the setting ``quotes``, for messages.
-    header_line : int
-        Number of the header's line.
+    header_line : int, optional
+        Number of the header's line; None for rows of a sheet.
     """
     columns = find_columns(names, wanted, path, header_line, delimiter)
     for number, record in rows:
@@ -106,14 +106,21 @@ def select_fields(
                 )
             raise InputError(message, path=path, line=number, remedy=remedy)
         if len(record) > 1 and record[0] is not None and _clean_names(record) == names:
-            raise InputError(
-                "the header occurs a second time",
-                path=path,
-                line=number,
-                remedy="if files were joined, name each of them instead, "
-                "or a pattern such as exports/*.csv",
-            )
+            raise _repeated_header_error(path, number, is_sheet=header_line is None)
         yield number, [record[column] for column in columns]
+
+
+def _repeated_header_error(path: StrPath, number: int, *, is_sheet: bool) -> InputError:
+    if is_sheet:
+        message = f"row {number}: the header occurs a second time"
+        return InputError(message, path=path, remedy="delete this row in the workbook")
+    return InputError(
+        "the header occurs a second time",
+        path=path,
+        line=number,
+        remedy="if files were joined, name each of them instead, "
+        "or a pattern such as exports/*.csv",
+    )
 
 
 def read_csv_records(

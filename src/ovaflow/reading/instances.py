@@ -173,7 +173,8 @@ class Reading:
         Labels must be ids below it; by default they are names.
     first_label : int
         The id of the first label, which becomes 0.
-    quotes, encoding, sheet : str
+    quotes, encoding : str
+    sheet : str or list of str, optional
         The settings of these names, for the formats that read them.
     remedy : str
         Remedy of an error about a column that is missing.
@@ -189,7 +190,8 @@ class Reading:
         Gets the numbers of what was left out.
     seen : dict
         Gets what a reader found, for the summary: ``columns``, ``delimiter``, ``encoding``,
-        ``sheet``, or how ``labels`` are written; and ``separated``, true if a separator was used.
+        what there is in a workbook (see :mod:`~ovaflow.reading.spreadsheet`), or how ``labels``
+        are written; and ``separated``, true if a separator was used.
     """
 
     texts: list[str]
@@ -210,7 +212,7 @@ class Reading:
     first_label: int = 0
     quotes: str = "auto"
     encoding: str = "utf-8"
-    sheet: str | None = None
+    sheet: str | list[str] | None = None
     remedy: str = "set text_column and labels_column"
     streamed: bool = False
     group_column: str | None = None

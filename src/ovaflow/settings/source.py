@@ -325,8 +325,11 @@ class ReadTexts(_WithFeatureColumns):
         "auto: double, unless they swallow records",
         where=make_setting_scope("quotes"),
     )
-    sheet: Text | None = setting(
-        None, "name of the sheet", where=make_setting_scope("sheet"), null="the first"
+    sheet: Text | Annotated[list[Text], Field(min_length=1)] | None = setting(
+        None,
+        "name of the sheet, or a list of names; all: those that have the columns",
+        where=make_setting_scope("sheet"),
+        null="the first that has the columns",
     )
     html: bool = setting(False, "remove HTML tags and decode HTML entities", where=FOR_TEXTS)
     repeated: Literal["keep", "last", "join"] = setting(
