@@ -45,6 +45,24 @@ SUBJECTS = (
 CODES = (["C15", "C16", "C17", "C18", "C19", "C20", "C21", "C22"], 400, 2.0)
 ICD = ["010", "1e3", "250.1", "250.10", "401.9", "8", "NO", "SE"]
 
+TWELVE_TOPICS = [
+    "Astronomy",
+    "Baking",
+    "Beekeeping",
+    "Chess",
+    "Cycling",
+    "Gardening",
+    "Knitting",
+    "Music",
+    "Pottery",
+    "Railways",
+    "Sailing",
+    "Volcanoes",
+]
+MEANT = (TWELVE_TOPICS, 300, 1.9)
+"""556 labels of 300 records."""
+
+CATS = ["--labels-column=cats"]
 EXCEL = ["--text-column=Titre", "--labels-column=Sujets", "--label-separator=|"]
 SEMICOLON = ["--label-separator=;"]
 BAR = ["--label-separator=|"]
@@ -119,6 +137,8 @@ READ = [
     ("20/inlist.csv", ABSTRACTS, GENRES),
     ("20/columns.csv", THREE_TAGS, GENRES),
     ("28/codes.csv", BAR, (ICD, 300, 1.9)),
+    ("31/cats_list.jsonl", CATS, MEANT),
+    ("31/cats_full.jsonl", CATS, MEANT),
 ]
 
 
@@ -140,6 +160,7 @@ READ_AS_ADVISED = [
     ("09/inside.tsv", [*TABS, "--quotes=none"]),
     ("09/backslash.csv", [*SEMICOLON, "--quotes=backslash"]),
     ("22/jsonlist.csv", PRODUCTS),
+    ("31/cats_soft.jsonl", [*CATS, "--label-threshold=0.5"]),
 ]
 READABLE = [(file, options) for file, options, _ in READ] + READ_AS_ADVISED
 
@@ -185,6 +206,7 @@ SWALLOWED = (
         ("09/dialogue.tsv", TABS, SWALLOWED, "--quotes=none", GENRES),
         ("09/inside.tsv", TABS, "set quotes: none if they mean nothing", "--quotes=none", GENRES),
         ("09/backslash.csv", SEMICOLON, "set quotes: backslash", "--quotes=backslash", GENRES),
+        ("31/cats_soft.jsonl", CATS, "set label_threshold to", "--label-threshold=0.5", MEANT),
     ],
 )
 def test_advice(cases, advised, file, options, advice, setting, outcome) -> None:

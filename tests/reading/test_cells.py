@@ -177,7 +177,7 @@ def test_names_that_begin_like_lists(name) -> None:
         "[['a', 'b'], ['c']]": "a b c",
         "('a',)": "a",
         "frozenset({'a'})": "a",
-        "[('a', 1)]": "a 1",
+        "[('a', 1)]": "a",
         "[3, 4]": "3 4",
         "[010, 1e3]": "010 1e3",
         "[250.10]": "250.10",
@@ -222,6 +222,50 @@ def test_lists_that_are_written_in_some_way(cell, labels) -> None:
 def test_cells_that_are_no_lists_are_refused(cell) -> None:
     with pytest.raises(ValueError, match="label"):
         read_labels(cell)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        dict,
+        lambda values: list(values.items()),
+        lambda values: [{"label": name, "value": value} for name, value in values.items()],
+        lambda values: [{"label": name, "Score": value} for name, value in values.items()],
+        lambda values: [[name, value] for name, value in values.items()],
+    ],
+    ids=["object", "pairs", "value", "score", "lists"],
+)
+@pytest.mark.parametrize("dump", [json.dumps, repr, lambda labels: labels])
+def test_labels_are_those_whose_value_says_so(write, dump) -> None:
+    truths = {"a": 1.0, "b": 0.0, "c": True, "d": False, "e": None, "f": 1, "g": 0}
+    scores = {"a": 0.77, "b": 0.2, "c": True, "d": 0.5, "e": None, "f": 1, "g": 0}
+    counts = {"a": 3, "b": 0}
+    assert read_labels(dump(write(truths)), label_key="label") == ["a", "c", "f"]
+    with pytest.raises(ValueError, match=r"'a' has the value 0\.77") as refused:
+        read_labels(dump(write(scores)), label_key="label")
+    assert "such as 0.5" in refused.value.args[1]
+    at_least = partial(read_labels, dump(write(scores)), label_key="label")
+    assert at_least(label_threshold=0.5) == ["a", "c", "d", "f"]
+    with pytest.raises(ValueError, match="'a' has the value 3") as refused:
+        read_labels(dump(write(counts)), label_key="label")
+    assert "0 takes all of them" in refused.value.args[1]
+    assert read_labels(dump(write(counts)), label_key="label", label_threshold=0) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "labels"),
+    [
+        ({"name": "a", "truth": False, "confidence": 0.9}, []),
+        ({"name": "a", "selected": "yes"}, ["a"]),
+        ({"name": "a", "value": "0"}, []),
+        ({"name": "a", "value": "a-slug"}, ["a"]),
+        ({"name": "a", "value": "n"}, ["a"]),
+        ({"name": "a", "id": 0}, ["a"]),
+    ],
+)
+def test_labels_that_are_objects_with_values(entry, labels) -> None:
+    for cell in ([entry], json.dumps([entry]), entry):
+        assert read_labels(cell, label_key="name") == labels
 
 
 @given(st.text(max_size=30))

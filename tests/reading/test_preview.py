@@ -365,6 +365,13 @@ FROM_0 = "label '6' is not an id from 0 to 5; if ids are counted from 1, set fir
             IDS,
         ),
         (
+            make_flag_table(lambda flag: 0.77 if flag else 0.24),
+            [ONE_HOT],
+            "or set label_threshold to the least value of labels that are meant",
+            "--label-threshold=0.5",
+            ALL,
+        ),
+        (
             make_repeated_table(),
             [],
             "repeated: last keeps the last record",

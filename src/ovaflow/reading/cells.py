@@ -214,6 +214,35 @@ def is_empty_truth(content: Any) -> bool:
     return not written or written in MISSING_WORDS
 
 
+def parse_meant(value: Any, threshold: float | None = None) -> bool | None:
+    """Tell whether a label is meant by its value; None for a value that does not say so.
+
+    Parameters
+    ----------
+    value : str, number, bool or None
+    threshold : float, optional
+        The least number of a label that is meant. Without it only 1 and 0 say yes and no.
+    """
+    number = _parse_value(value)
+    if number is not None and threshold is not None:
+        return number >= threshold
+    if number in (0, 1):
+        return number == 1
+    return parse_truth(value)
+
+
+def _parse_value(value: Any) -> float | None:
+    """Parse a number, or a text that is one; None for anything else, and for nan."""
+    if isinstance(value, str) and _NUMERAL.fullmatch(value.strip()):
+        return float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
+        return float(value)
+    return None
+
+
+_NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+
 # [Festschrift] and (a name) are labels; a list begins with a quoted name, a list, an object, or
 # ends at once
 _LIST = re.compile(r"""\[\s*([uUbB]?["']|[\[{(]|\]$)""")
@@ -330,8 +359,12 @@ def _parse_postgresql_array(content: str) -> list[str]:
     return elements
 
 
-def extract_names(content: Any, key: str | None = None) -> Iterator[Any]:
+def extract_names(
+    content: Any, key: str | None = None, threshold: float | None = None
+) -> Iterator[Any]:
     """Yield the names, strings or numbers, in a list or an object.
+
+    Names that have a value are yielded if it says that they are meant.
 
     Parameters
     ----------
@@ -339,28 +372,36 @@ def extract_names(content: Any, key: str | None = None) -> Iterator[Any]:
         A result of :func:`parse_list`, or a value of a file that has lists and objects.
     key : str, optional
         The key of the name where labels are objects.
+    threshold : float, optional
+        The least value of a name that is meant.
     """
     if isinstance(content, dict):
-        yield from _extract_object_names(content, key)
+        yield from _extract_object_names(content, key, threshold)
     elif isinstance(content, list | tuple):
+        if _are_names_with_values(content):
+            for name, value in content:
+                if _is_meant(name, value, threshold):
+                    yield name
+            return
         for each in content:
             if isinstance(each, dict):
-                yield _extract_name(each, key)
+                yield from _extract_entry_name(each, key, threshold)
             elif isinstance(each, list | tuple):
-                yield from extract_names(each, key)
+                yield from extract_names(each, key, threshold)
             else:
                 yield each
     else:
         yield content
 
 
-def _extract_object_names(content: dict, key: str | None) -> Iterator[Any]:
-    """Yield the names in one object: at the key, the keys of true values, or else all texts."""
-    truths = {name: parse_truth(each) for name, each in content.items()}
+def _extract_object_names(content: dict, key: str | None, threshold: float | None) -> Iterator[Any]:
+    """Yield the names in one object: at the key, the keys that are meant, or else all texts."""
     if key is not None and key in content:
-        yield content[key]
-    elif None not in truths.values():
-        yield from (name for name, is_true in truths.items() if is_true)
+        yield from _extract_entry_name(content, key, threshold)
+    elif _holds_values(content):
+        for name, value in content.items():
+            if _is_meant(name, value, threshold):
+                yield name
     elif all(isinstance(each, str | None) for each in content.values()):
         yield from content.values()
     else:
@@ -370,8 +411,8 @@ def _extract_object_names(content: dict, key: str | None) -> Iterator[Any]:
         )
 
 
-def _extract_name(entry: dict, key: str | None) -> Any:
-    """Return the name of a label that is an object."""
+def _extract_entry_name(entry: dict, key: str | None, threshold: float | None) -> Iterator[Any]:
+    """Yield the name of a label that is an object, unless its values say that it is not meant."""
     if key is None:
         raise ValueError(
             f"labels are objects such as {entry!r:.60}",
@@ -381,7 +422,87 @@ def _extract_name(entry: dict, key: str | None) -> Any:
         raise ValueError(
             f"a label has no {key!r}: {entry!r:.60}", "correct it, or set another label_key"
         )
-    return entry[key]
+    name = entry[key]
+    # a label that one value excludes needs no threshold for another
+    values = [value for other, value in entry.items() if other != key and _is_value(other, value)]
+    if False in [parse_meant(value, threshold) for value in values]:
+        return
+    if all(_is_meant(name, value, threshold) for value in values):
+        yield name
+
+
+def _is_meant(name: Any, value: Any, threshold: float | None) -> bool:
+    """Tell whether a name is meant by its value; refuse a number that needs a threshold."""
+    is_meant = parse_meant(value, threshold)
+    if is_meant is None:
+        message = f"the label {name!r:.60} has the value {value!r:.20}, neither 1 nor 0"
+        remedy = "set label_threshold to the least value of labels that are meant"
+        number = _parse_value(value)
+        if number is not None and 0 < number < 1:
+            remedy += ", such as 0.5"
+        elif number is not None and number > 1:
+            remedy += "; 0 takes all of them"
+        raise ValueError(message, remedy)
+    return is_meant
+
+
+_VALUE_KEYS = frozenset(
+    {
+        "applies",
+        "checked",
+        "confidence",
+        "likelihood",
+        "prob",
+        "probability",
+        "relevance",
+        "score",
+        "selected",
+        "truth",
+        "value",
+        "weight",
+    }
+)
+"""Keys whose numbers and truths say whether, or how surely, a label is meant."""
+_PLAIN_TRUTHS = frozenset({"true", "false", "yes", "no", ""})
+
+
+def _is_value(key: Any, value: Any) -> bool:
+    """Tell whether a part of a label that is an object says how far the label is meant."""
+    name = str(key).casefold()
+    if name not in _VALUE_KEYS:
+        return False
+    if name == "value" and isinstance(value, str) and _parse_value(value) is None:
+        # forms have {"label": "Chess", "value": "chess"}, of which "x" or "n" is no truth
+        return value.strip().casefold() in _PLAIN_TRUTHS
+    return _parse_value(value) is not None or parse_truth(value) is not None
+
+
+def _holds_values(content: dict) -> bool:
+    """Tell whether an object names labels by its keys, with a number, or yes or no, for each."""
+    further = [value for value in content.values() if parse_truth(value) is None]
+    if not further:
+        return True
+    if any(str(key).casefold() in _IDENTIFIER_KEYS for key in content):
+        return False
+    return all(_is_score(value) for value in further)
+
+
+def _is_score(value: Any) -> bool:
+    """Tell whether a value is a number, or a decimal as a text; "3" may be a name."""
+    if isinstance(value, str) and value.strip().isdigit():
+        return False
+    return _parse_value(value) is not None
+
+
+def _are_names_with_values(content: Sequence[Any]) -> bool:
+    """Tell whether entries of a list are pairs of a name and a number, yes, no or nothing."""
+    for each in content:
+        if not isinstance(each, list | tuple) or len(each) != 2:
+            return False
+        if not isinstance(each[0], str) or not isinstance(each[1], int | float | None):
+            return False
+    # lists of a name and nothing may be names with gaps
+    return any(value is not None for _, value in content)
 
 
 def find_name_keys(contents: Sequence[Any]) -> list[str] | None:
@@ -400,6 +521,7 @@ def find_name_keys(contents: Sequence[Any]) -> list[str] | None:
     if not objects:
         return None
     text_keys = [key for key in _collect_keys(objects) if _holds_texts(objects, key)]
+    text_keys = [key for key in text_keys if not all(_is_value(key, each[key]) for each in objects)]
     name_keys = [key for key in text_keys if key.casefold() not in _IDENTIFIER_KEYS]
     return name_keys or text_keys
 
@@ -416,17 +538,12 @@ def _find_objects(contents: Sequence[Any]) -> list[dict]:
     for content in contents:
         if isinstance(content, list):
             in_lists += [entry for entry in content if isinstance(entry, dict)]
-        elif isinstance(content, dict) and not _holds_truth_values(content):
+        elif isinstance(content, dict) and not _holds_values(content):
             whole_cells.append(content)
     # objects that map identifiers to names differ in their keys
     if len(whole_cells) > 1 and len({frozenset(each) for each in whole_cells}) == 1:
         return in_lists + whole_cells
     return in_lists
-
-
-def _holds_truth_values(entry: dict) -> bool:
-    """Tell whether an object names labels by its keys, with yes or no for each."""
-    return None not in [parse_truth(value) for value in entry.values()]
 
 
 def _collect_keys(objects: Iterable[dict]) -> list[str]:

@@ -19,10 +19,10 @@ from ovaflow.reading.cells import (
     parse_group,
     parse_label,
     parse_list,
+    parse_meant,
     parse_split_part,
     parse_text,
     parse_time,
-    parse_truth,
     parse_vector,
     parse_weight,
 )
@@ -161,6 +161,8 @@ class Reading:
         Between labels that are not a list; ``none``: a cell is one label.
     label_key : str, optional
         Key of the name where labels are objects.
+    label_threshold : float, optional
+        The least value of a label that is meant, where labels have values.
     labels_are : str
         ``one-hot``: columns, keys or places of a list are labels, for which cells say yes or no.
     not_judged : str
@@ -204,6 +206,7 @@ class Reading:
     vectors: bool = False
     separator: str = ","
     label_key: str | None = None
+    label_threshold: float | None = None
     labels_are: str = "auto"
     not_judged: str = "negative"
     missing: tuple[str, ...] = MISSING_WORDS
@@ -400,7 +403,7 @@ class Reading:
         """Yield the labels of a cell as they are written."""
         found = self.parse_cell(content)
         if found is not None:
-            for name in extract_names(found, self.label_key):
+            for name in extract_names(found, self.label_key, self.label_threshold):
                 yield parse_label(name)
 
     @property
@@ -433,7 +436,7 @@ class Reading:
             remedy = f"correct it, or set labels_are: {LABELS_ARE_NAMES} if they are ids"
         labels = []
         for name, content in self._name_truth_values(contents).items():
-            is_true = parse_truth(content)
+            is_true = parse_meant(content, self.label_threshold)
             if is_true is None:
                 raise ValueError(f"{name!r} is neither yes nor no", remedy)
             if is_true:
@@ -446,7 +449,7 @@ class Reading:
             return True
         places = self._name_truth_values(contents).values()
         n_empty = sum(1 for content in places if is_empty_truth(content))
-        n_yes = sum(1 for content in places if parse_truth(content))
+        n_yes = sum(1 for content in places if parse_meant(content, self.label_threshold))
         if self.not_judged == NOT_JUDGED_LEAVE_OUT:
             self.counts["records_without_judgement"] += n_empty > 0
         else:

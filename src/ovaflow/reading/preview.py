@@ -12,7 +12,7 @@ from ovaflow.reading.cells import (
     LABELS_ARE_NAMES,
     LABELS_ARE_ONE_HOT,
     find_name_keys,
-    parse_truth,
+    parse_meant,
 )
 from ovaflow.reading.columns import normalize_column_name
 from ovaflow.reading.formats import Format
@@ -253,7 +253,7 @@ def _is_one_hot(reading: Reading, rows: list[_Row], cells_by_row: list[list]) ->
     if len(reading.labels) > 1:
         truths = []
         for row in rows:
-            truths += [parse_truth(content) for content in row.cells.labels]
+            truths += [parse_meant(cell, reading.label_threshold) for cell in row.cells.labels]
         if None not in truths:
             return any(truths)
         _require_names(rows)
@@ -263,17 +263,17 @@ def _is_one_hot(reading: Reading, rows: list[_Row], cells_by_row: list[list]) ->
     if len({len(labels) for labels in lists}) != 1:
         return False
     flags = list(chain.from_iterable(lists))
-    if not all(_is_flag(flag) for flag in flags):
+    if not all(_is_flag(flag, reading.label_threshold) for flag in flags):
         return False
-    return any(_repeats_a_truth(labels) for labels in lists)
+    return any(_repeats_a_truth(labels, reading.label_threshold) for labels in lists)
 
 
-def _is_flag(label: Any) -> bool:
-    return label is None or (label != "" and parse_truth(label) is not None)
+def _is_flag(label: Any, threshold: float | None) -> bool:
+    return label is None or (label != "" and parse_meant(label, threshold) is not None)
 
 
-def _repeats_a_truth(labels: list) -> bool:
-    truths = [parse_truth(label) for label in labels if label is not None]
+def _repeats_a_truth(labels: list, threshold: float | None) -> bool:
+    truths = [parse_meant(label, threshold) for label in labels if label is not None]
     return len(set(truths)) < len(truths)
 
 
@@ -296,13 +296,16 @@ def _require_names(rows: list[_Row]) -> None:
             n_repeating += 1
     if n_repeating > n_with_several / 2 or len(weights) > len(rows) / 2:
         shown = list(dict.fromkeys(weights + all_values))[:_SHOWN_VALUES]
+        remedy = "write 1 where a column's label is meant, else 0; "
+        if None not in [parse_meant(value, 0.0) for value in all_values]:
+            remedy += "or set label_threshold to the least value of labels that are meant; "
+        remedy += f"or set labels_are: {LABELS_ARE_NAMES} if the values are labels"
         raise InputError(
             f"columns of labels hold the same values, such as {', '.join(shown):.60}, "
             "which are neither yes nor no",
             path=rows[0].path,
             line=rows[0].line,
-            remedy="write 1 where a column's label is meant, else 0; "
-            f"or set labels_are: {LABELS_ARE_NAMES} if the values are labels",
+            remedy=remedy,
         )
 
 

@@ -212,7 +212,14 @@ def describe_weights(column: str, weights: Sequence[float]) -> str:
 
 
 def _describe_label_form(reading: Reading) -> str:
-    """Describe how labels are written."""
+    """Describe how labels are written, and which of them are meant."""
+    form = _describe_writing(reading)
+    if reading.label_threshold is not None:
+        form += f"; of labels with values those of at least {reading.label_threshold:g}"
+    return form
+
+
+def _describe_writing(reading: Reading) -> str:
     if "labels" in reading.seen:
         return str(reading.seen["labels"])
     if reading.labels_are == LABELS_ARE_ONE_HOT:

@@ -271,6 +271,7 @@ _COLUMN_SETTINGS = (
 """Settings that name columns, besides labels_column and those of feature columns."""
 _COPIED_SETTINGS = (
     "label_key",
+    "label_threshold",
     "labels_are",
     "not_judged",
     "first_label",

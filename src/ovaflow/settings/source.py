@@ -295,6 +295,12 @@ class ReadTexts(_WithFeatureColumns):
         where=FOR_CELLS,
         null="the only key that can be meant",
     )
+    label_threshold: float | None = setting(
+        None,
+        "least value of a label that is meant, where labels have values, such as scores",
+        where=FOR_TEXTS,
+        null="1 and true are meant, 0 and false are not; other values are refused",
+    )
     labels_are: Literal["auto", "names", "one-hot"] = setting(
         "auto",
         "names, or one-hot: columns, keys or places of a list that say yes or no (1/0, true/false, "
