@@ -24,6 +24,7 @@ TAKEN = {
     "vector_column": ("nosuch", TABLES),
     "label_separator": (";", CELLS),
     "label_key": ("nosuch", CELLS),
+    "label_threshold": ("0.5", CELLS),
     "labels_are": ("one-hot", CELLS),
     "not_judged": ("leave-out", CELLS),
     "first_label": ("1", TEXTS),

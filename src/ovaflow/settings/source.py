@@ -298,7 +298,7 @@ class ReadTexts(_WithFeatureColumns):
     label_threshold: float | None = setting(
         None,
         "least value of a label that is meant, where labels have values, such as scores",
-        where=FOR_TEXTS,
+        where=FOR_CELLS,
         null="1 and true are meant, 0 and false are not; other values are refused",
     )
     labels_are: Literal["auto", "names", "one-hot"] = setting(
