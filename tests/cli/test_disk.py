@@ -37,7 +37,7 @@ def call(line, here, disk):
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory):
-    """What the commands read."""
+    """The files that the commands read."""
     here = tmp_path_factory.mktemp("here")
     dataset = write_topics(here / "dataset.h5", n=4000, d=2000, n_labels=150)
     (here / "new.svm").write_text("".join(f"0 {j}:1 {j + 7}:1\n" for j in range(1, 1500)))
@@ -190,7 +190,7 @@ def test_errors_of_other_files_keep_their_name(tmp_path) -> None:
 
 @pytest.mark.parametrize("pages", [0, 1, 3, 8, 20])
 def test_artifacts_on_a_disk_that_fills_up(pages, disk) -> None:
-    """Wherever that is: it is said, and the library that writes does not crash."""
+    """A full disk is said at any page, and the library that writes does not crash."""
     disk.change(f"size={4 * max(pages, 1)}k")
     with pytest.raises(InputError, match="No space left on device"):
         write_many(disk.folder / "a.h5")

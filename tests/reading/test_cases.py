@@ -289,22 +289,6 @@ def test_copies_are_on_one_side(read) -> None:
     assert len(train) + len(test) == 600
 
 
-HOBBIES = [
-    "Astronomy",
-    "Baking",
-    "Beekeeping",
-    "Chess",
-    "Cycling",
-    "Gardening",
-    "Knitting",
-    "Music",
-    "Pottery",
-    "Railways",
-    "Sailing",
-    "Volcanoes",
-]
-
-
 def choose_vocabulary(cases, name) -> list[str]:
     """Make the options of Annif's format with a vocabulary of case 36."""
     return ["--format=annif", f"--vocabulary={cases['36'] / name}.ttl"]
@@ -313,7 +297,7 @@ def choose_vocabulary(cases, name) -> list[str]:
 @pytest.mark.parametrize("name", ["notag", "scheme"])
 def test_names_without_a_language(cases, read, name) -> None:
     prepared = read("36/train.tsv", choose_vocabulary(cases, name))
-    assert summarize_labels(prepared) == (HOBBIES, 300, 1.9)
+    assert summarize_labels(prepared) == (TWELVE_TOPICS, 300, 1.9)
     assert "separated by a comma" not in prepared.said
 
 
@@ -321,7 +305,7 @@ def test_names_in_two_languages(cases, advised) -> None:
     options = choose_vocabulary(cases, "alltagged")
     path = cases["36"] / "train.tsv"
     read = advised(path, options, "set language to one of them, such as en", "--language=en")
-    assert summarize_labels(read) == (HOBBIES, 300, 1.9)
+    assert summarize_labels(read) == (TWELVE_TOPICS, 300, 1.9)
 
 
 def test_concepts_without_a_name(cases, read) -> None:
@@ -330,7 +314,7 @@ def test_concepts_without_a_name(cases, read) -> None:
     assert f"3 subjects of the vocabulary have no name, such as {uris}: left out" in prepared.said
     assert "0 of them deprecated, 3 without a name" in prepared.said
     assert "subjects of the vocabulary are deprecated" not in prepared.said
-    assert prepared.found[0] == HOBBIES[3:]
+    assert prepared.found[0] == TWELVE_TOPICS[3:]
 
 
 @pytest.mark.parametrize(("old", "new"), [("<http:", "<https:"), (">", "/>")])
@@ -345,7 +329,7 @@ def test_uris_written_in_another_way(cases, advised, tmp_path, old, new) -> None
     uris = f"{'<http://ex.org/v/009>'.replace(old, new)[1:-1]} for http://ex.org/v/009"
     advice = f"only http or https or a final slash differs: {uris}; write the URIs"
     read = advised(content, options, advice, f"--label-map={tmp_path}/map.csv", name="a.tsv")
-    assert summarize_labels(read) == (HOBBIES, 300, 1.9)
+    assert summarize_labels(read) == (TWELVE_TOPICS, 300, 1.9)
 
 
 def test_the_list_of_uris_written_in_another_way_is_filled_in(cases, prepare, tmp_path) -> None:
@@ -358,7 +342,7 @@ def test_the_list_of_uris_written_in_another_way_is_filled_in(cases, prepare, tm
     (tmp_path / "mine").mkdir()
     (tmp_path / "unknown_subjects.csv").rename(tmp_path / "mine/map.csv")
     read = prepare(content, [*options, f"--label-map={tmp_path}/mine/map.csv"], "a.tsv")
-    assert summarize_labels(read) == (HOBBIES, 300, 1.9)
+    assert summarize_labels(read) == (TWELVE_TOPICS, 300, 1.9)
 
 
 @pytest.mark.parametrize("name", ["zh30", "zh15", "zh100"])

@@ -50,7 +50,8 @@ PLAIN_NAMES = st.lists(PLAIN_NAME.filter(is_a_name), min_size=1, max_size=6)
 
 def read_labels(cell, **settings) -> list[str]:
     """Read the labels of a cell."""
-    return list(Reading(["text"], ["labels"], **settings).parse_labels([cell]))
+    labels, _ = Reading(["text"], ["labels"], **settings).parse_judged_labels([cell])
+    return list(labels)
 
 
 def clean_names(names) -> list[str]:

@@ -67,7 +67,7 @@ class Desk:
 
     @property
     def own(self) -> Saved | None:
-        """What the page knows to be saved under the record's own id."""
+        """The line that the page knows to be saved under the record's own id."""
         if self.known is None or self.known is UNASKED:
             return None
         if self.id:

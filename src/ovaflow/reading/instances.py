@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, KeysView, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ from ovaflow.reading.cells import (
 )
 from ovaflow.reading.columns import WantedColumns
 from ovaflow.reading.feature_columns import FeatureColumn
-from ovaflow.reading.streams import clean_text
+from ovaflow.reading.streams import RecordFile, clean_text
 
 CORRECT_LINE = "correct or delete the line"
 """Remedy of errors in one line of a file."""
@@ -306,7 +306,7 @@ class Reading:
         cells = self.divide_fields(fields)
         try:
             text = self._parse_text(cells.texts)
-            labels = self.parse_labels(cells.labels)
+            labels, is_judged = self.parse_judged_labels(cells.labels)
             group = parse_group(cells.group)
             time = self._parse_time(cells.time)
             weight = 1.0
@@ -329,7 +329,7 @@ class Reading:
             kept_texts=kept_texts,
             weight=weight,
             feature_values=feature_values,
-            is_judged=self._is_judged(cells.labels),
+            is_judged=is_judged,
         )
 
     def make_plain_instance(
@@ -383,10 +383,18 @@ class Reading:
             return None
         return content
 
-    def parse_labels(self, contents: Sequence[Any]) -> tuple[str, ...]:
+    def parse_judged_labels(self, contents: Sequence[Any]) -> tuple[tuple[str, ...], bool]:
+        """Parse the labels of some cells, and tell whether all labels were judged."""
+        if self.labels_are != LABELS_ARE_ONE_HOT or not contents:
+            return self._parse_labels(contents), True
+        places = self._name_truth_values(contents)
+        remedy = "write 1 or 0"
+        if len(contents) == 1:
+            remedy = f"correct it, or set labels_are: {LABELS_ARE_NAMES} if they are ids"
+        return self._parse_one_hot(places, remedy), self._are_judged(places.values())
+
+    def _parse_labels(self, contents: Sequence[Any]) -> tuple[str, ...]:
         """Parse the labels of some cells, each label once."""
-        if self.labels_are == LABELS_ARE_ONE_HOT and contents:
-            return self._parse_one_hot(contents)
         labels: dict[str, None] = {}
         for content in contents:
             for written in self.split_labels(content):
@@ -429,13 +437,10 @@ class Reading:
         self.seen["separated"] = True
         return content.split(self.separator)
 
-    def _parse_one_hot(self, contents: Sequence[Any]) -> tuple[str, ...]:
+    def _parse_one_hot(self, places: Mapping[str, Any], remedy: str) -> tuple[str, ...]:
         """Return the names of the columns, or the places in the list, that say yes."""
-        remedy = "write 1 or 0"
-        if len(contents) == 1:
-            remedy = f"correct it, or set labels_are: {LABELS_ARE_NAMES} if they are ids"
         labels = []
-        for name, content in self._name_truth_values(contents).items():
+        for name, content in places.items():
             is_true = parse_meant(content, self.label_threshold)
             if is_true is None:
                 raise ValueError(f"{name!r} is neither yes nor no", remedy)
@@ -443,11 +448,8 @@ class Reading:
                 labels.append(clean_name(name))
         return tuple(labels)
 
-    def _is_judged(self, contents: Sequence[Any]) -> bool:
+    def _are_judged(self, places: Collection[Any]) -> bool:
         """Tell whether all columns, or places in the list, say yes or no; count those empty."""
-        if self.labels_are != LABELS_ARE_ONE_HOT or not contents:
-            return True
-        places = self._name_truth_values(contents).values()
         n_empty = sum(1 for content in places if is_empty_truth(content))
         n_yes = sum(1 for content in places if parse_meant(content, self.label_threshold))
         if self.not_judged == NOT_JUDGED_LEAVE_OUT:
@@ -488,11 +490,16 @@ class Reading:
         raise ValueError(message, remedy)
 
 
-def keep_judged(instances: Iterator[TextInstance], reading: Reading) -> Iterator[TextInstance]:
-    """Yield instances, with ``not_judged: leave-out`` only those of which all labels are judged."""
-    if reading.not_judged != NOT_JUDGED_LEAVE_OUT:
-        return instances
-    return (instance for instance in instances if instance.is_judged)
+def read_kept_instances(
+    read: Callable[..., Iterator[TextInstance]], path: StrPath, reading: Reading
+) -> Iterator[TextInstance]:
+    """Read the instances of a file by the reader of its format.
+
+    With ``not_judged: leave-out`` only those are yielded of which all labels are judged.
+    """
+    for instance in read(RecordFile(path, reading.encoding), reading):
+        if instance.is_judged or reading.not_judged != NOT_JUDGED_LEAVE_OUT:
+            yield instance
 
 
 _SEVERAL_IDS = re.compile(r"\d+(?: *)([^\w.-])(?: *)\d+.*")

@@ -3,6 +3,7 @@
 import re
 import xml.etree.ElementTree as ElementTree
 import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import IO, NamedTuple
 from xml.etree.ElementTree import Element
@@ -135,7 +136,7 @@ def _read_number_formats(package: _Package) -> dict[str, _NumberFormat]:
     return formats
 
 
-class _SheetParser:
+class _SheetParser(ABC):
     """A parser of the rows and cells of a sheet, which keeps no element."""
 
     def __init__(self) -> None:
@@ -153,11 +154,13 @@ class _SheetParser:
         parser.CharacterDataHandler = self._text.append
         parser.Parse(content, True)
 
+    @abstractmethod
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        raise NotImplementedError
+        """Note the beginning of an element."""
 
+    @abstractmethod
     def _end(self, tag: str) -> None:
-        raise NotImplementedError
+        """Note the end of an element."""
 
 
 class _ExcelParser(_SheetParser):

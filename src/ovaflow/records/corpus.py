@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,9 @@ from ovaflow.labels.separators import (
 )
 from ovaflow.reading.feature_columns import FeatureColumn
 from ovaflow.reading.formats import FORMATS, guess_format
-from ovaflow.reading.instances import NO_SEPARATOR, Reading, TextInstance, keep_judged
+from ovaflow.reading.instances import NO_SEPARATOR, TextInstance, read_kept_instances
 from ovaflow.reading.markup import remove_markup
-from ovaflow.reading.streams import RecordFile, find_matching_paths
+from ovaflow.reading.streams import find_matching_paths
 from ovaflow.records.source import SourceFiles
 from ovaflow.settings.section import as_list
 from ovaflow.settings.source import holds_texts
@@ -115,9 +114,10 @@ class Corpus:
     def _read_instances(self) -> Iterator[TextInstance]:
         """Yield the instances of all files; where there are several, with the file's name."""
         paths = self._source.paths[self._role]
+        read = FORMATS[self._source.format].read
         for path in paths:
             has_name = len(paths) > 1 and path.is_file()
-            for instance in self._read_file(path, self._source.format, self._reading):
+            for instance in read_kept_instances(read, path, self._reading):
                 yield instance._replace(file=path.name) if has_name else instance
         if self._role == "train" and self._source.extra:
             yield from self._read_extra_instances()
@@ -132,12 +132,8 @@ class Corpus:
                 format = self._source.format
                 if guessed is not None and holds_texts(guessed):
                     format = guessed
-                for instance in self._read_file(path, format, reading):
+                for instance in read_kept_instances(FORMATS[format].read, path, reading):
                     yield instance._replace(weight=weight, extra=True, file=path.name)
-
-    def _read_file(self, path: Path, format: str, reading: Reading) -> Iterator[TextInstance]:
-        instances = FORMATS[format].read(RecordFile(path, reading.encoding), reading)
-        return keep_judged(instances, reading)
 
     def _remove_markup(self, instance: TextInstance) -> TextInstance:
         """Remove markup if the settings say so; else count the texts that have some."""

@@ -20,11 +20,10 @@ from ovaflow.reading.instances import (
     Reading,
     TextInstance,
     join_repeated,
-    keep_judged,
+    read_kept_instances,
 )
 from ovaflow.reading.preview import Preview, add_weights, preview_files
 from ovaflow.reading.streams import (
-    RecordFile,
     find_matching_files,
     find_matching_paths,
     open_stream,
@@ -257,8 +256,7 @@ def read_file(
 
 def _read_files(paths: list[Path], format: Format, reading: Reading) -> Iterator[TextInstance]:
     for path in paths:
-        instances = format.read(RecordFile(path, reading.encoding), reading)
-        yield from keep_judged(instances, reading)
+        yield from read_kept_instances(format.read, path, reading)
 
 
 _COLUMN_SETTINGS = (

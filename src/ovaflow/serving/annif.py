@@ -144,7 +144,7 @@ class LanguageScores(BaseModel):
 
 
 class About(BaseModel):
-    """What answers."""
+    """The program that answers."""
 
     title: str
     version: str
@@ -333,7 +333,7 @@ class _Projects:
 def _add_descriptions(router: APIRouter, projects: _Projects) -> None:
     @router.get("/", **_document_route(About))
     async def about() -> Response:
-        """What answers."""
+        """The program that answers, and its version."""
         return json_reply({"title": "Annif REST API, by ovaflow", "version": __version__})
 
     @router.get("/vocabs", **_document_route(Vocabularies))

@@ -70,10 +70,15 @@ function called(record, id) {
 
 // a record of which another person saved something meanwhile, with labels chosen in view of that
 function informed(record, saved, labels) {
-  const informed = {...record, saved, taken: null, basis: "saved", chosen: byId(labels), start: idsOf(byId(saved.labels))};
-  const {added, removed} = changes(informed, saved.labels);
+  const next = {...record, saved, taken: null, basis: "saved", chosen: byId(labels), start: idsOf(byId(saved.labels))};
+  const {added, removed} = changes(next, saved.labels);
   const byHand = new Map([...added.map((label) => [label.id, true]), ...removed.map((label) => [label.id, false])]);
-  return Object.freeze({...informed, byHand});
+  return Object.freeze({...next, byHand});
+}
+
+// a record of whose id something else is saved
+function withTakenId(record, taken) {
+  return Object.freeze({...record, taken});
 }
 
 function afterSaving(record, sent, {id, time, version}) {

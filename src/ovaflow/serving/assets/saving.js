@@ -120,7 +120,7 @@ async function call() {
   if (!id || !desk.answer || ownSaved(desk)) return;
   try {
     const taken = await savedOf({id});
-    if (desk.key === key && desk.id === id && !ownSaved(desk)) put(Object.freeze({...desk, taken}));
+    if (desk.key === key && desk.id === id && !ownSaved(desk)) put(withTakenId(desk, taken));
   } catch (error) {
     reportFailure(error.message);
   }
