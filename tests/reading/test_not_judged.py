@@ -84,7 +84,7 @@ def test_marks_beside_empty_cells_are_no_doubt(tmp_path) -> None:
     assert "are empty" not in prepare(path, "csv")
 
 
-def test_a_file_is_evaluated_as_the_model_was_trained(tmp_path) -> None:
+def test_a_file_is_evaluated_as_the_model_was_trained(tmp_path, capsys) -> None:
     table = make_table()
     path = tmp_path / "records.csv"
     write_table(table, path, "csv")
@@ -103,3 +103,9 @@ def test_a_file_is_evaluated_as_the_model_was_trained(tmp_path) -> None:
         for name in ("records.csv", "judged.csv")
     )
     assert ours == theirs
+    # what is left out is said wherever a file is read
+    n_left_out = len(table) - len(judged)
+    remark = f"ovaflow: {n_left_out} records have an empty place of a label: left out\n"
+    assert capsys.readouterr().err.count(remark) == 1
+    ovaflow("promote", model, f"--over={tmp_path}/current", f"--on={path}")
+    assert remark in capsys.readouterr().err

@@ -171,13 +171,16 @@ def test_the_first_sheet_with_the_columns_is_read(write_sheets, first) -> None:
     assert reading.seen["sheets_not_read"] == ("'First' (2 rows)" if first else "")
 
 
-def test_predict_names_the_sheets_that_it_does_not_read(
+def test_predict_and_evaluate_name_the_sheets_that_they_do_not_read(
     prepare, write_sheets, trained, capsys
 ) -> None:
     path = write_sheets(MONTHS)
     model = trained(prepare(path, ALL_WORDS).dataset)
     ovaflow("predict", model, path)
-    assert "sheets that are not read: 'February' (2 rows)" in capsys.readouterr().err
+    remark = "sheets that are not read: 'February' (2 rows)"
+    assert remark in capsys.readouterr().err
+    ovaflow("evaluate", path, f"--model={model}")
+    assert remark in capsys.readouterr().err
     all_answers = ovaflow("predict", model, path, "--sheet=all", "--output-format=jsonl")
     assert all_answers.count('"labels"') == 4
 

@@ -16,6 +16,7 @@ from ovaflow.cli.listing import print_table
 from ovaflow.cli.options import THREADS_OPTION, file_option, step_options
 from ovaflow.cli.predict import open_predictor
 from ovaflow.cli.questions import question_options
+from ovaflow.cli.remarks import print_reading_remarks
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, tabulate_labels
 from ovaflow.evaluation.errors import RunErrors
@@ -209,6 +210,7 @@ def _evaluate_file(
             raise click.UsageError(f"--model {model} appears twice")
         predictors[model] = open_predictor(model)
     answers = rank_file(predictors, path, reading, threads, question)
+    print_reading_remarks([each.counts for each in answers.values()])
     names = make_distinct_names(models)
     each_label: dict[str, Any] = dict.fromkeys(names)
     if labels or len(names) > 1:

@@ -25,6 +25,7 @@ from ovaflow.cli.predicted_files import (
     open_answer_output,
 )
 from ovaflow.cli.questions import question_options
+from ovaflow.cli.remarks import print_reading_remarks
 from ovaflow.cli.suggestions import (
     RECORD_IDS_REMEDY,
     SUGGESTIONS_OPTION,
@@ -57,7 +58,6 @@ from ovaflow.prediction.sources import (
 )
 from ovaflow.reading.feature_columns import COLUMN_KINDS
 from ovaflow.reading.streams import clean_text
-from ovaflow.reading.summary import remark_on_workbooks
 from ovaflow.reranking.macro_f1 import choose_labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import SuggestionFile, Suggestions
@@ -253,10 +253,8 @@ def _write_answers(request: _Request, instances: _Instances, destination: _Desti
         answered = answer(records, request.question, request.threads)
         _write(answered, records, request.division, sinks, output)
     records.remark_on_unknown()
-    for source in instances.sources:
-        if source.reading is not None:
-            for remark in remark_on_workbooks(source.reading.counts):
-                click.echo(f"ovaflow: {remark}", err=True)
+    readings = [source.reading for source in instances.sources if source.reading is not None]
+    print_reading_remarks([reading.counts for reading in readings])
 
 
 def _remark_on_columns(predictor: Predictor, instances: _Instances) -> None:

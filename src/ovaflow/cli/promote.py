@@ -14,6 +14,7 @@ from ovaflow.cli.labelled import (
 )
 from ovaflow.cli.options import THREADS_OPTION, file_argument
 from ovaflow.cli.predict import open_predictor
+from ovaflow.cli.remarks import print_reading_remarks
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.labelled_file import RankedRecords, compare_unknown_words, rank_file
 from ovaflow.evaluation.model_comparison import (
@@ -128,6 +129,7 @@ def promote_command(
         if lost and not without_probabilities:
             _refuse(context, new, link, LOST_PROBABILITIES)
         answers = rank_file(predictors, path, reading, threads)
+        print_reading_remarks([each.counts for each in answers.values()])
         ours, *others = _compute_metrics(predictors, answers, path, metric)
         line = describe_unknown_words(**compare_unknown_words(answers[str(new)], model.model))
         if line:

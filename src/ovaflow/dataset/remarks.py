@@ -17,7 +17,7 @@ from ovaflow.labels.label_map import (
 )
 from ovaflow.labels.successors import REPLACED_BY_SEVERAL, REPLACED_BY_UNKNOWN, REPLACED_IN_CIRCLE
 from ovaflow.reading.formats import FORMATS
-from ovaflow.reading.summary import remark_on_workbooks
+from ovaflow.reading.remarks import remark_on_reading
 from ovaflow.settings.source import holds_texts
 
 _NOTABLE_SHARE_OF_TWINS = 0.01
@@ -28,14 +28,9 @@ _NOTABLE_NUMBER_OF_TWINS = 5
 _NO_FEATURE = "have no feature: an empty text, or only words that are too rare or too frequent"
 _COUNTED_REMARKS = {
     "instances_without_labels": "{count:,} instances have no label: left out",
-    "places_not_judged": "{count:,} places of labels in {records_not_judged:,} records are empty, "
-    "where others say 1 or 0: they count as 0; not_judged: leave-out leaves out these records",
-    "records_without_judgement": "{count:,} records have an empty place of a label: left out",
     "labels_renamed": "{count:,} labels of instances were renamed or dropped by label_map",
     "labels_left_out": "{count:,} labels are left out by include and exclude, "
     "{labels_of_instances_left_out:,} times in instances",
-    "lines_without_a_tab": "{count:,} lines of the corpus have no tab, so no subjects: left out",
-    "documents_without_subjects": "{count:,} documents of the corpus have no subjects: left out",
     "records_with_replaced_subjects": "{count:,} records had "
     "{replaced_subjects_of_records:,} deprecated subjects, which are replaced by their successors, "
     "such as {replaced_subjects_such_as}",
@@ -66,15 +61,6 @@ _COUNTED_REMARKS = {
     "doubt_about_labels": "{count}",
     "labels_cut": "labels seem to be sentences that commas cut, such as {count!r:.100}: "
     "label_separator: none takes each cell as one label",
-    "headers_left_out": "the first line of a file names the columns: it is no record",
-    "fields_like_records": "{count:,} fields span lines, and all of them look like several "
-    "records: quotes: none takes quotes as they are, if they mean nothing in this file",
-    "missing_labels": "{count:,} labels are words for an empty cell, such as nan, None, NULL, N/A "
-    "or -: left out; missing: [] keeps them",
-    "missing_texts": "{count:,} cells of texts hold a word for an empty cell, such as nan, None, "
-    "NULL, N/A or -: they count as empty; missing: [] keeps them",
-    "records_not_in_utf8": "{count:,} records claim to be UTF-8 but contain other bytes, "
-    "which are replaced; export them again",
     "records_joined": "{count:,} records are joined with an earlier one",
     "short_copies": "{count:,} records have the words of another one, and such records are "
     "never parted: if new records, too, will repeat known texts, as job titles and queries do, "
@@ -119,9 +105,8 @@ def collect_remarks(prepared: Dataset, listed: StrPath | None = None) -> list[st
         *_remark_on_share(prepared, counts),
         *_remark_on_test_file(source, counts),
         *_remark_on_counts(prepared, counts, listed),
-        *remark_on_workbooks(counts),
+        *remark_on_reading(counts),
         *_remark_on_extra(counts),
-        *_remark_on_headings(counts),
         *_remark_on_repeated(counts),
         *_remark_on_spaces(prepared, counts),
         *_remark_on_markup(counts),
@@ -211,17 +196,6 @@ def _remark_on_extra(counts: dict[str, Any]) -> Iterator[str]:
         yield f"{used}; other records of the extra files are left out: {reasons}"
     elif counts.get("extra_instances"):
         yield used
-
-
-def _remark_on_headings(counts: dict[str, Any]) -> Iterator[str]:
-    """Remark on headings without identifier in a catalogue that has identifiers."""
-    without = counts.get("headings_without_identifier", 0)
-    headings = counts.get("headings", 0)
-    if 0 < without < headings / 2:
-        yield (
-            f"{without:,} of {headings:,} headings have no identifier ($0): "
-            "they are the labels of the same name"
-        )
 
 
 def _remark_on_repeated(counts: dict[str, Any]) -> Iterator[str]:

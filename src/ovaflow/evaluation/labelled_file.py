@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -38,10 +39,11 @@ from ovaflow.sparse.csr import CSR, from_scipy
 
 
 class RankedRecords(NamedTuple):
-    """Labels that a model ranks for the records of a file, and the words of these."""
+    """Labels that a model ranks for the records of a file, and what was read of these."""
 
     measured: EvaluatedPredictions  # n_assigned counts unknown labels, too
     word_count: WordCount  # of records that are texts
+    counts: Counter  # of the reading, see remark_on_reading
 
 
 class _Batch(NamedTuple):
@@ -128,9 +130,9 @@ def rank_records(
 
     ``file_labels`` is the file of labels where another one has the features.
     """
-    holds_texts = FORMATS[settings.format].holds_texts
-    if holds_texts:
-        batches = _read_texts(predictor, path, settings)
+    counts: Counter = Counter()
+    if FORMATS[settings.format].holds_texts:
+        batches = _read_texts(predictor, path, settings, counts)
     else:
         batches = _read_features(predictor, path, settings, file_labels)
     question = (question or Question()).model_copy(update={"top_k": N_CANDIDATES})
@@ -163,7 +165,7 @@ def rank_records(
         probabilistic=predictor.model.probabilistic,
         n_assigned=np.array(n_assigned),
     )
-    return RankedRecords(measured, WordCount.sum(word_counts))
+    return RankedRecords(measured, WordCount.sum(word_counts), counts)
 
 
 def _refuse_without_labels(
@@ -194,10 +196,12 @@ def _make_label_matrix(rows: Sequence[set[int]], n_labels: int) -> CSR:
     return from_scipy(matrix)
 
 
-def _read_texts(predictor: Predictor, path: Path, settings: PrepareSource) -> Iterator[_Batch]:
+def _read_texts(
+    predictor: Predictor, path: Path, settings: PrepareSource, counts: Counter
+) -> Iterator[_Batch]:
     """Read records that are texts, or vectors in a column."""
     uris = [*predictor.label_uris, *predictor.model.names.replaced]
-    instances = merge_repeated(read_file(settings, path, uris), settings.repeated)
+    instances = merge_repeated(read_file(settings, path, counts, uris), settings.repeated)
     numbers = number_labels(predictor.model, predictor.model.transform)
     above = predictor.model.above
     while batch := list(itertools.islice(instances, BATCH_SIZE)):

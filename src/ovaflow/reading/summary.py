@@ -1,14 +1,14 @@
 """Summary of how files were read, for people to check."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 from ovaflow.reading.cells import LABELS_ARE_ONE_HOT
 from ovaflow.reading.instances import FIELD_SEPARATOR, NO_SEPARATOR, Reading, TextInstance
 from ovaflow.reading.preview import Preview
-from ovaflow.reading.sheet_marks import CELL_ERRORS, NO_STORED_VALUE
+from ovaflow.reading.remarks import list_counts
 
 _MOST_FREQUENT_LABELS = 3
 _MOST_COLUMNS = 12
@@ -73,35 +73,11 @@ def _describe_workbook(seen: dict[str, Any]) -> dict[str, str]:
     if seen.get("sheets_not_read"):
         lines["sheets not read"] = seen["sheets_not_read"]
     if seen.get("cell_errors"):
-        lines["empty cells"] = _list_counts(seen["cell_errors"])
+        lines["empty cells"] = list_counts(seen["cell_errors"])
     if seen.get("shown_numbers"):
         count, first = seen["shown_numbers"]
         lines["numbers"] = f"{count:,} are not what the sheet shows, such as {first}"
     return lines
-
-
-def _list_counts(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
-
-
-def remark_on_workbooks(counts: Mapping[str, Any]) -> Iterator[str]:
-    """Remark on what was not read of workbooks, given the counts of a :class:`Reading`."""
-    if counts.get("sheets_not_read"):
-        yield f"sheets that are not read: {counts['sheets_not_read']}"
-    errors = {}
-    for name, count in counts.items():
-        if name.startswith(CELL_ERRORS):
-            errors[name.removeprefix(CELL_ERRORS)] = count
-    if errors:
-        advice = "correct them in the workbook"
-        if NO_STORED_VALUE in errors:
-            advice += "; a program that computes formulas stores their values when it saves"
-        yield f"cells count as empty that have no value but {_list_counts(errors)}: {advice}"
-    if counts.get("shown_numbers"):
-        yield (
-            f"{counts['shown_numbers']:,} numbers are not what their sheets show, such as "
-            f"{counts['first_shown_number']}: a sheet that is saved as CSV UTF-8 has what it shows"
-        )
 
 
 def _describe_columns(preview: Preview) -> dict[str, str]:

@@ -74,7 +74,6 @@ def read_parts(
         if role == "train":
             doubt = corpus.find_doubt(written.take(parts[role].rows), corpus.counts)
         _add_counts(counts, corpus.counts)
-    _forget_marks(counts)
     parts["train"] = parts["train"].with_units(settings.split)
     if is_divided:
         _divide(parts, settings, counts, folder)
@@ -113,13 +112,6 @@ def _divide(
         sides["dev"] = np.append(split.dev, ~extra)
     for role, mask in sides.items():
         parts[role] = records.take(np.flatnonzero(mask), folder)
-
-
-def _forget_marks(counts: dict[str, Any]) -> None:
-    """Forget empty places where no place says no: there, labels are marked."""
-    if not counts.pop("places_that_say_no", 0):
-        counts.pop("places_not_judged", None)
-        counts.pop("records_not_judged", None)
 
 
 def _add_counts(counts: dict[str, Any], others: Counter) -> None:

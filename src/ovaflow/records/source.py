@@ -236,7 +236,7 @@ def _choose_columns(settings: Any) -> dict[str, Any]:
 
 
 def read_file(
-    settings: Any, path: StrPath, known_identifiers: Iterable[str] = ()
+    settings: Any, path: StrPath, counts: Counter, known_identifiers: Iterable[str] = ()
 ) -> Iterator[TextInstance]:
     """Read the instances of a file, or of several by a pattern, after a preview.
 
@@ -244,13 +244,15 @@ def read_file(
     ----------
     settings : PrepareSource
     path : path
+    counts : Counter
+        Gets the counts of the :class:`Reading`, see :func:`remark_on_reading`.
     known_identifiers : iterable of str
         Identifiers of labels that are used as names themselves.
     """
     format = FORMATS[settings.format]
     paths = find_matching_paths(path)
     reading = make_reading(settings, identified=IdentifiedNames(known_identifiers))
-    reading = preview_files(paths, format, reading).reading
+    reading = replace(preview_files(paths, format, reading).reading, counts=counts)
     return _read_files(paths, format, reading)
 
 
