@@ -27,6 +27,7 @@ from sklearn.metrics import (
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MultiLabelBinarizer
+from sklearn.svm import LinearSVC
 
 from ovaflow import OneVsAllClassifier, TextFeatures, f1_scorer, precision_at_k_scorer
 from ovaflow.estimators.labels import LabelForm
@@ -124,6 +125,31 @@ def test_classes_in_columns_of_objects_and_of_tables(X) -> None:
     message = "a table of texts or dates; give a list of labels for each instance"
     with pytest.raises(ValueError, match=message):
         OneVsAllClassifier().fit(X, np.column_stack([texts, texts]))
+
+
+@pytest.mark.parametrize("dtype", [int, bool, float, "Int64"])
+def test_the_only_column_of_a_data_frame_keeps_its_name(table, dtype) -> None:
+    label = table.Y.toarray()[:, :1].astype(bool)
+    Y = pd.DataFrame(label, columns=["spam"]).astype(dtype)
+    ours = OneVsAllClassifier().fit(table.X, Y)
+    assert ours.classes_.tolist() == ["spam"]
+    theirs = LinearSVC(C=1).fit(table.X, label[:, 0].astype(int))
+    assert_array_equal(ours.predict(table.X), theirs.predict(table.X)[:, None])
+    assert ours.score(table.X, Y) == label.mean()
+    # the column itself has two classes
+    assert OneVsAllClassifier().fit(table.X, Y["spam"].astype(int)).classes_.tolist() == [0, 1]
+
+
+def test_the_only_column_of_a_data_frame_may_hold_lists(table) -> None:
+    lists = [["a"], ["a", "b"], []] * (table.X.shape[0] // 3 + 1)
+    Y = pd.DataFrame({"topics": lists[: table.X.shape[0]]})
+    ours = OneVsAllClassifier().fit(table.X, Y)
+    theirs = OneVsAllClassifier().fit(table.X, Y["topics"].tolist())
+    assert ours.classes_.tolist() == ["a", "b"]
+    assert_equal(ours.decision_function(table.X), theirs.decision_function(table.X))
+    Y.loc[2, "topics"] = None
+    with pytest.raises(ValueError, match="y has None for instance 2"):
+        ours.fit(table.X, Y)
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=get_class_name)

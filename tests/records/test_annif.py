@@ -168,7 +168,7 @@ def test_a_dataset_of_subjects(prepare) -> None:
     documents = [[1, 0], [1, 1], [1, 0], [1, 0]] * 5
     dogs_as_instance = [0, 1]
     assert dataset.train.Y.to_scipy().toarray().tolist() == [*documents, dogs_as_instance]
-    assert re.findall(r"(?m)^remark: (\w+)", prepare.said) == ["the", "10", "1", "1", "10"]
+    assert re.findall(r"(?m)^remark: (\w+)", prepare.said) == ["the", "1", "1", "10", "10"]
     assert "10 subjects of instances are not in the vocabulary" in prepare.said
 
 

@@ -61,10 +61,10 @@ class LabelForm:
             return cls(SPARSE, _make_column_labels(Y.shape[1], names), Y.dtype.str)
         if names is None:
             names = _get_column_names(Y)
-        Y = _require_complete(Y)
+        Y = _require_complete(_take_lists(Y))
         if _are_lists(Y):
             return cls(LISTS, np.unique(_flatten(Y)))
-        Y = _check_labels(Y)
+        Y = _check_labels(Y, has_named_columns=names is not None)
         if Y.ndim == 1:
             return cls(CLASSES, np.unique(Y))
         return cls(DENSE, _make_column_labels(Y.shape[1], names), Y.dtype.str)
@@ -94,10 +94,10 @@ class LabelForm:
         if scipy.sparse.issparse(Y):
             return self._read_indicator(Y)
         columns = _get_column_names(Y)
-        Y = _require_complete(Y)
+        Y = _require_complete(_take_lists(Y))
         if _are_lists(Y):
             return self._read_lists(Y)
-        Y = _check_labels(Y)
+        Y = _check_labels(Y, has_named_columns=self.kind in (DENSE, SPARSE))
         if Y.ndim == 1:
             return self._read_lists(Y[:, None])
         if columns is not None:
@@ -213,6 +213,15 @@ def _get_column_names(Y: Labels) -> np.ndarray | None:
     return None
 
 
+def _take_lists(Y: Labels) -> Labels:
+    """Return the lists in the only column of a data frame; other labels unchanged."""
+    if _get_column_names(Y) is not None and Y.shape[1] == 1:
+        column = np.asarray(Y)[:, 0]
+        if any(isinstance(labels, _LABEL_SEQUENCE) for labels in column):
+            return column
+    return Y
+
+
 def _require_complete(Y: Labels) -> Labels:
     """Return labels as a list or an array; ValueError for missing values."""
     if not isinstance(Y, list | tuple):
@@ -288,10 +297,16 @@ def _parse_classes(names: Sequence[str], recorded: str | None) -> np.ndarray:
     return np.asarray(names, recorded)
 
 
-def _check_labels(Y: Labels) -> np.ndarray:
-    """Return classes (n,) or an indicator (n, l) as an array, checked as scikit-learn does."""
+def _check_labels(Y: Labels, *, has_named_columns: bool) -> np.ndarray:
+    """Return classes (n,) or an indicator (n, l) as an array, checked as scikit-learn does.
+
+    A single column of zeros and ones is an indicator if it has a name.
+    """
     Y = check_array(_convert_to_array(Y), ensure_2d=False, dtype=None, input_name="y")
-    if Y.ndim == 2 and Y.shape[1] > 1:
+    is_indicator = Y.ndim == 2 and Y.shape[1] > 1
+    if Y.ndim == 2 and has_named_columns:
+        is_indicator |= _are_zeros_and_ones(Y.ravel().tolist())
+    if is_indicator:
         if Y.dtype.kind not in "biuf":
             raise ValueError(
                 "Unknown label type: a table of texts or dates; "
