@@ -61,6 +61,10 @@ TWELVE_TOPICS = [
 ]
 MEANT = (TWELVE_TOPICS, 300, 1.9)
 """556 labels of 300 records."""
+GENERAL_TOPICS = ["Baking", "Chess", "Gardening", "Music", "Railways", "Volcanoes"]
+TOPICS_WITH_COMMAS = [
+    f"{topic}, general" if topic in GENERAL_TOPICS else topic for topic in TWELVE_TOPICS
+]
 
 CATS = ["--labels-column=cats"]
 EXCEL = ["--text-column=Titre", "--labels-column=Sujets", "--label-separator=|"]
@@ -139,6 +143,8 @@ READ = [
     ("28/codes.csv", BAR, (ICD, 300, 1.9)),
     ("31/cats_list.jsonl", CATS, MEANT),
     ("31/cats_full.jsonl", CATS, MEANT),
+    ("34/string_or_list.jsonl", [], (TWELVE_TOPICS, 300, 1.8)),
+    ("34/xml2json.jsonl", [], (TOPICS_WITH_COMMAS, 300, 1.8)),
 ]
 
 

@@ -149,7 +149,7 @@ def _append_names(read: _ReadTexts, documents: Split, names: Sequence[str]) -> S
 def _require_separator(source: SourceFiles, doubt: SeparatorDoubt | None) -> None:
     """Refuse a separator of labels that is surely another one."""
     if doubt is not None and doubt.is_sure:
-        message = f"label_separator is {source.settings.label_separator!r}, but {doubt}"
+        message = f"label_separator is {source.label_separator!r}, but {doubt}"
         raise InputError(message, path=source.train_name, remedy=f"set {doubt.setting}")
 
 

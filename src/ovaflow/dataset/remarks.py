@@ -61,6 +61,11 @@ _COUNTED_REMARKS = {
     "doubt_about_labels": "{count}",
     "labels_cut": "labels seem to be sentences that commas cut, such as {count!r:.100}: "
     "label_separator: none takes each cell as one label",
+    "names_with_separator": "{count:,} different labels of lists contain the separator at which "
+    "other cells are cut, such as {first_name_with_separator!r:.100}: if it is part of names "
+    "there, too, label_separator: none takes each cell as one label",
+    "combined_names": "{count:,} different labels are others with commas between, such as "
+    '{first_combined_name!r:.100}: label_separator: "," cuts cells that are no lists at commas',
     "records_joined": "{count:,} records are joined with an earlier one",
     "short_copies": "{count:,} records have the words of another one, and such records are "
     "never parted: if new records, too, will repeat known texts, as job titles and queries do, "

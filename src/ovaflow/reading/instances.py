@@ -37,6 +37,8 @@ FIELD_SEPARATOR = "\x1f"
 """Separates a text's fields where they have weights."""
 NO_SEPARATOR = "none"
 """Value of ``label_separator``: a cell is one label."""
+AUTO_SEPARATOR = "auto"
+"""Value of ``label_separator``: the preview chooses; until then a comma."""
 
 
 class TextInstance(NamedTuple):
@@ -158,7 +160,8 @@ class Reading:
     vectors : bool
         True if the column of the text holds vectors.
     separator : str
-        Between labels that are not a list; ``none``: a cell is one label.
+        Between labels that are not a list; ``none``: a cell is one label; ``auto``: a comma, unless
+        the preview finds that it is part of names.
     label_key : str, optional
         Key of the name where labels are objects.
     label_threshold : float, optional
@@ -193,7 +196,8 @@ class Reading:
     seen : dict
         Gets what a reader found, for the summary: ``columns``, ``delimiter``, ``encoding``,
         what there is in a workbook (see :mod:`~ovaflow.reading.spreadsheet`), or how ``labels``
-        are written; and ``separated``, true if a separator was used.
+        are written; ``separated`` and ``cut``, true if the separator was looked for, and if it was
+        found; and ``name_with_separator``, a name of a list for which there is no separator.
     """
 
     texts: list[str]
@@ -204,7 +208,7 @@ class Reading:
     feature_columns: tuple[FeatureColumn, ...] = ()
     weighted: bool = False
     vectors: bool = False
-    separator: str = ","
+    separator: str = AUTO_SEPARATOR
     label_key: str | None = None
     label_threshold: float | None = None
     labels_are: str = "auto"
@@ -229,6 +233,7 @@ class Reading:
     def __post_init__(self) -> None:
         self._missing = frozenset(self.missing)
         self._names = _LabelNames(self._missing, is_numeric=self.whole_numbers)
+        self._mark = "," if self.separator == AUTO_SEPARATOR else self.separator
         self._end_of_texts = len(self.texts)
         self._end_of_labels = self._end_of_texts + len(self.labels)
         self._end_of_kept = self._end_of_labels + len(self.kept_columns)
@@ -411,8 +416,19 @@ class Reading:
         """Yield the labels of a cell as they are written."""
         found = self.parse_cell(content)
         if found is not None:
-            for name in extract_names(found, self.label_key, self.label_threshold):
-                yield parse_label(name)
+            yield from self._extract_labels(found)
+
+    def list_names(self, content: Any) -> list[str] | None:
+        """List the labels of a cell that is a list or an object; None for a plain text."""
+        found = self.parse_listed(content)
+        if found is None:
+            return None
+        return list(self._extract_labels(found))
+
+    def _extract_labels(self, found: Any) -> Iterator[str]:
+        """Yield the labels of what a cell was parsed to, as they are written."""
+        for name in extract_names(found, self.label_key, self.label_threshold):
+            yield parse_label(name)
 
     @property
     def written_labels(self) -> KeysView[str]:
@@ -421,21 +437,30 @@ class Reading:
 
     def parse_cell(self, content: Any) -> Any:
         """Parse a cell of labels: a list, an object, or a text divided by the separator."""
-        if not isinstance(content, str):
-            return content
-        content = content.strip()
-        try:
-            found = parse_list(content)
-        except NotAListError:
-            if self.separator != NO_SEPARATOR:
-                raise
-            found = None
-        if found is not None or not content:
+        found = self.parse_listed(content)
+        if found is not None or not isinstance(content, str):
             return found
+        content = content.strip()
+        if not content:
+            return None
         if self.separator == NO_SEPARATOR:
             return [content]
         self.seen["separated"] = True
-        return content.split(self.separator)
+        names = content.split(self._mark)
+        if len(names) > 1:
+            self.seen["cut"] = True
+        return names
+
+    def parse_listed(self, content: Any) -> Any:
+        """Parse a cell of labels that is a list or an object; None for a plain text."""
+        if not isinstance(content, str):
+            return content
+        try:
+            return parse_list(content.strip())
+        except NotAListError:
+            if self.separator != NO_SEPARATOR:
+                raise
+            return None
 
     def _parse_one_hot(self, places: Mapping[str, Any], remedy: str) -> tuple[str, ...]:
         """Return the names of the columns, or the places in the list, that say yes."""

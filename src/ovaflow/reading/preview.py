@@ -17,6 +17,8 @@ from ovaflow.reading.cells import (
 from ovaflow.reading.columns import normalize_column_name
 from ovaflow.reading.formats import Format
 from ovaflow.reading.instances import (
+    AUTO_SEPARATOR,
+    NO_SEPARATOR,
     Reading,
     RecordCells,
     TextInstance,
@@ -111,6 +113,9 @@ def preview_files(paths: Sequence[StrPath], kind: Format, reading: Reading) -> P
     decided = replace(reading, seen=seen, **settings)
     if decided.labels_are != LABELS_ARE_ONE_HOT:
         decided = replace(decided, whole_numbers=_has_whole_numbers(rows, decided))
+    if kind.has_separator and decided.separator == AUTO_SEPARATOR:
+        decided = replace(decided, separator=_choose_separator(rows, decided))
+        settings["label_separator"] = decided.separator
     if not kind.has_columns:
         for _, rows_of_file in groupby(rows, lambda row: row.path):
             _require_order(list(rows_of_file))
@@ -243,6 +248,36 @@ def _find_name_key(rows: list[_Row], cells_by_row: list[list]) -> str | None:
     first = next(cells for cells in cells_by_row if any(cells))
     message = f"labels are objects, such as {first[0]!r:.100}"
     raise InputError(message, path=rows[0].path, line=rows[0].line, remedy=remedy)
+
+
+def _choose_separator(rows: list[_Row], reading: Reading) -> str:
+    """Choose a comma as separator, or none where names of lists contain commas.
+
+    A comma still separates if it does so in a column whose lists have no name with a comma.
+    """
+    if reading.labels_are == LABELS_ARE_ONE_HOT:
+        return _COMMA
+    names_by_row = [row.parse_labels(reading.list_names) for row in rows]
+    example = None
+    for column in range(len(reading.labels)):
+        name = None
+        is_cut = False
+        for row, names_by_column in zip(rows, names_by_row, strict=True):
+            names = names_by_column[column]
+            if names is None:
+                is_cut = is_cut or _COMMA in (row.cells.labels[column] or "")
+            elif name is None:
+                name = next((each for each in names if _COMMA in each), None)
+        if name is None and is_cut:
+            return _COMMA
+        example = example or name
+    if example is None:
+        return _COMMA
+    reading.seen["name_with_separator"] = example
+    return NO_SEPARATOR
+
+
+_COMMA = ","
 
 
 def _is_one_hot(reading: Reading, rows: list[_Row], cells_by_row: list[list]) -> bool:

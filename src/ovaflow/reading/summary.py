@@ -204,6 +204,9 @@ def _describe_writing(reading: Reading) -> str:
         return "truth values, by their places"
     if reading.label_key is not None:
         return f"objects, whose key {reading.label_key!r} has the name"
+    if "name_with_separator" in reading.seen:
+        example = reading.seen["name_with_separator"]
+        return f"lists or one label per cell: commas are part of names, such as {example!r:.80}"
     if reading.separator == NO_SEPARATOR:
         return "one label per cell"
     separator = _DELIMITERS.get(reading.separator, repr(reading.separator))

@@ -15,9 +15,10 @@ from ovaflow.labels.separators import (
     find_cut_sentence,
     find_separator_doubt,
 )
+from ovaflow.reading.cells import clean_name
 from ovaflow.reading.feature_columns import FeatureColumn
 from ovaflow.reading.formats import FORMATS, guess_format
-from ovaflow.reading.instances import NO_SEPARATOR, TextInstance, read_kept_instances
+from ovaflow.reading.instances import NO_SEPARATOR, Reading, TextInstance, read_kept_instances
 from ovaflow.reading.markup import remove_markup
 from ovaflow.reading.streams import find_matching_paths
 from ovaflow.records.source import SourceFiles
@@ -85,6 +86,8 @@ class Corpus:
             None also if no separator was used, or if labels are ids.
         """
         reading = self._reading
+        if "name_with_separator" in reading.seen:
+            _count_combined_names(reading, counts)
         has_separator = reading.separator != NO_SEPARATOR and reading.seen.get("separated")
         if self._labels.n_labels is not None or not has_separator:
             return None
@@ -96,6 +99,8 @@ class Corpus:
         sentence = find_cut_sentence(cells, reading.separator)
         if sentence is not None:
             counts["labels_cut"] = sentence
+        if reading.seen.get("cut"):
+            _count_names_with_separator(reading, counts)
         joined = [reading.separator.join(cell) for cell in cells]
         return find_separator_doubt(
             reading.written_labels, has_several.mean(), reading.separator, joined
@@ -146,3 +151,24 @@ class Corpus:
         if ("<" in text or "&" in text) and _MARKUP.search(text):
             self.counts["texts_with_markup"] += 1
         return instance
+
+
+def _count_names_with_separator(reading: Reading, counts: dict[str, Any]) -> None:
+    """Count the different labels that contain the separator; only lists have such names."""
+    names = [name for name in reading.written_labels if reading.separator in name]
+    if names:
+        counts["names_with_separator"] = len(names)
+        counts["first_name_with_separator"] = names[0]
+
+
+def _count_combined_names(reading: Reading, counts: dict[str, Any]) -> None:
+    """Count the different labels that commas would cut into other labels."""
+    names = {clean_name(name) for name in reading.written_labels}
+    combined = []
+    for name in names:
+        parts = [part.strip() for part in name.split(",")]
+        if len(parts) > 1 and names.issuperset(parts):
+            combined.append(name)
+    if combined:
+        counts["combined_names"] = len(combined)
+        counts["first_combined_name"] = min(combined)

@@ -165,13 +165,18 @@ class SourceFiles:
                 provenance["text_column"] = text_column
                 provenance["labels_column"] = labels_column
             if FORMATS[self.format].has_separator:
-                provenance["label_separator"] = self.settings.label_separator
+                provenance["label_separator"] = self.label_separator
         if holds_texts(self.format):
             settings = self.settings.model_dump(include=set(_DEFAULTS)) | self.preview.settings
-            for name, value in settings.items():
-                if value != _DEFAULTS[name]:
-                    provenance[name] = value
+            for name, default in _DEFAULTS.items():
+                if settings[name] != default:
+                    provenance[name] = settings[name]
         return provenance
+
+    @property
+    def label_separator(self) -> str:
+        """The setting of this name, or what the preview decided."""
+        return self.preview.settings.get("label_separator", self.settings.label_separator)
 
     def _join_changed_names(self, setting: str, names: list[str]) -> Any:
         """Return a setting, or the names of columns if the header has a comma in one of them."""

@@ -285,8 +285,9 @@ class ReadTexts(_WithFeatureColumns):
     """Settings of reading files of texts and labels, which a model remembers."""
 
     label_separator: Text = setting(
-        ",",
-        "separator between labels; none: the whole cell is a label (lists need no separator)",
+        "auto",
+        "separator between labels; none: the whole cell is a label (lists need no separator); "
+        "auto: a comma, or none where labels of lists contain commas",
         where=FOR_CELLS,
     )
     label_key: Text | None = setting(
