@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from following import follow_command
 from prediction_reading import assert_predict_reads_the_same
 
 EIGHT_GENRES = [
@@ -267,9 +268,16 @@ def test_lines_that_begin_with_an_id(cases, advised) -> None:
 
 def test_no_header(read, cases, prepare) -> None:
     said = read("13/noheader.csv", SEMICOLON).said
-    header = re.search("echo '(.*)';", said)[1]
-    with_header = header + "\n" + (cases["13"] / "noheader.csv").read_text()
+    with_header = follow_command(said, cases["13"] / "noheader.csv")
     assert summarize_labels(prepare(with_header, SEMICOLON)) == GENRES
+
+
+@pytest.mark.parametrize("location", ["", "*", "part-*"])
+def test_parts_without_a_header(cases, prepare, location) -> None:
+    options = ["--format=csv", *SEMICOLON]
+    said = prepare(cases["38"] / "tags_noheader" / location, options).said
+    assert "header has" not in said
+    assert summarize_labels(prepare(follow_command(said), options)) == (TWELVE_TOPICS, 300, 1.8)
 
 
 @pytest.mark.parametrize(

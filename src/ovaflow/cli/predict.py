@@ -188,8 +188,9 @@ def predict_command(
 
     A FILE, or a pattern of several in quotes, is read like the data of the model if its name has
     the same ending, else as its own ending says, or as one text per line. A folder holds Annif's
-    documents; - is standard input. Files are read and answered in batches. Predictions of a
-    dataset, all with --optimise, and the unsure records of --sure are kept in memory until the end.
+    documents or the parts of a table; - is standard input. Files are read and answered in batches.
+    Predictions of a dataset, all with --optimise, and the unsure records of --sure are kept in
+    memory until the end.
     """
     if model is None:
         if not inputs:

@@ -24,6 +24,7 @@ from ovaflow.machine.limits import read_allowance
 from ovaflow.reading import formats
 from ovaflow.reading.foreign import refuse_foreign
 from ovaflow.reading.formats import FORMATS
+from ovaflow.reading.part_files import guess_folder_format
 from ovaflow.reading.streams import find_matching_paths
 from ovaflow.reading.summary import ReadingSummary
 from ovaflow.records.source import preview_datasets
@@ -133,11 +134,12 @@ DEFAULT_RUN = "msi"
 
 
 def guess_format(path: StrPath) -> str:
-    """Return the format of a data file by its name, compressed or not; folders are Annif's."""
+    """Return the format of a data file by its name, compressed or not, or of a folder's files."""
     if Path(path).is_dir():
-        return "annif"
-    refuse_foreign(path)
-    named = formats.guess_format(path)
+        named = guess_folder_format(Path(path))
+    else:
+        refuse_foreign(path)
+        named = formats.guess_format(path)
     if named is None:
         legal = ", ".join(FORMATS)
         raise InputError(

@@ -26,8 +26,9 @@ from ovaflow.reading.formats import (
     guess_format,
 )
 from ovaflow.reading.instances import FIELD_SEPARATOR, Reading, join_fields, merge_repeated
+from ovaflow.reading.part_files import guess_folder_format
 from ovaflow.reading.streams import RecordFile, find_matching_paths
-from ovaflow.records.source import make_reading
+from ovaflow.records.source import find_record_files, make_reading
 from ovaflow.settings.prepare import PrepareSource, require_settings_of_format
 from ovaflow.settings.source import ReadTexts
 from ovaflow.sparse.csr import CSR, from_scipy
@@ -75,14 +76,14 @@ def make_input_file(
     first_feature: int | None = None,
     **chosen: Any,
 ) -> PredictionInput:
-    """Choose how to read a file, or the files of a pattern.
+    """Choose how to read a file, or the files of a pattern or a folder.
 
     Parameters
     ----------
     model : Model
         The model; files are read with the settings of its data.
     path : path-like
-        A file, a pattern, or :data:`STDIN`.
+        A file, a pattern, a folder, or :data:`STDIN`.
     kept : sequence of str
         Names of further columns to read.
     first_feature : int, optional
@@ -90,9 +91,10 @@ def make_input_file(
     **chosen
         Settings other than those of the model's data.
     """
-    paths = [STDIN] if path == STDIN else find_matching_paths(path)
-    settings = choose_file_settings(model, paths[0], **chosen)
+    matching = [STDIN] if path == STDIN else find_matching_paths(path)
+    settings = choose_file_settings(model, matching[0], **chosen)
     require_settings_of_format(settings, chosen | {"first_feature": first_feature}, path)
+    paths = matching if path == STDIN else find_record_files(path, settings.format).paths
     if settings.format != LINES_FORMAT and not FORMATS[settings.format].holds_texts:
         if first_feature is None:
             first_feature = model.transform.get("first_feature", 0)
@@ -173,10 +175,13 @@ def choose_format(model: Model, path: StrPath) -> str:
     default = LINES_FORMAT if takes_text else "svmlight"
     if path == STDIN:
         return default
-    if takes_text and Path(path).is_dir():
-        return "annif"
     source = model.transform.get("source", {})
     data_format = source.get("format")
+    if takes_text and Path(path).is_dir():
+        guessed = None if data_format == "annif" else guess_folder_format(Path(path))
+        if guessed is None and data_format in FORMATS:
+            return data_format
+        return guessed or "annif"
     ending = file_ending(path)
     names = source.get("files", {}).get("train", {}).get("name", "").split(", ")
     if data_format in FORMATS:

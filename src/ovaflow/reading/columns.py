@@ -55,7 +55,6 @@ def find_columns(
     wanted: WantedColumns,
     path: StrPath,
     line: int | None = None,
-    delimiter: str = ",",
 ) -> list[int]:
     """Find the places of columns in a header.
 
@@ -70,8 +69,6 @@ def find_columns(
         The file's name in messages.
     line : int, optional
         Number of the header's line, from 1.
-    delimiter : str
-        The delimiter between columns.
 
     Returns
     -------
@@ -83,36 +80,15 @@ def find_columns(
     # the default is taken as it is written; other names are those of a setting
     if optional != ["id"]:
         optional = [_find_name(names, each) for each in optional]
-    remedy = wanted.remedy
-    if line == 1 and not set(required) & set(names):
-        command = _write_header_command(required, len(names), delimiter)
-        _refuse_record_as_header(names, path, command)
-        remedy = (
-            f"{remedy}, or, if this is a record, write the names of the columns above it: {command}"
-        )
-    check_columns(required, names, path, line, remedy)
+    check_columns(required, names, path, line, wanted.remedy)
     existing = [name for name in optional if name in names]
     return [names.index(name) for name in required + existing]
 
 
-def _write_header_command(required: list[str], n_columns: int, delimiter: str) -> str:
-    """Write the command that puts a header above a table without one."""
-    header = list(required)
-    for number in range(len(required) + 1, n_columns + 1):
-        header.append(f"column{number}")
-    return f"(echo '{delimiter.join(header)}'; cat old.csv) > new.csv"
-
-
-def _refuse_record_as_header(names: list[str], path: StrPath, command: str) -> None:
-    """Refuse a first line with a text that is too long for the name of a column."""
-    n_words = max((len(name.split()) for name in names), default=0)
-    if n_words > _LONGEST_NAME_WORDS:
-        message = f"the first line is a record, not the names of the columns: {names[0]:.60}"
-        raise InputError(message, path=path, line=1, remedy=f"write them above it: {command}")
-
-
-_LONGEST_NAME_WORDS = 12
-"""Words of the longest name of a column; a text has more."""
+def has_required_column(names: Sequence[str], wanted: WantedColumns) -> bool:
+    """Tell whether a header has one of the required columns, or none is required."""
+    found = {_find_name(names, each) for each in wanted.required}
+    return not found or not found.isdisjoint(names)
 
 
 def _find_name(names: Sequence[str], name: str) -> str:

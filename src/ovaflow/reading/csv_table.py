@@ -7,8 +7,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.reading.columns import WantedColumns, find_columns, normalize_column_name
+from ovaflow.reading.columns import (
+    WantedColumns,
+    find_columns,
+    has_required_column,
+    normalize_column_name,
+)
 from ovaflow.reading.instances import Reading, TextInstance, empty_file_error
+from ovaflow.reading.missing_header import refuse_record_as_header
 from ovaflow.reading.streams import CONVERT_LINE_ENDS, Lines, RecordFile
 
 DELIMITERS = ",;\t|"
@@ -47,6 +53,11 @@ def read_fields(
     quotes = reading.quotes if reading else "double"
     counts = reading.counts if reading else None
     header = _read_header(lines, wanted, path, quotes)
+    if header.last_line == 1 and not has_required_column(header.names, wanted):
+        beginning = [header.first_line]
+        while lines.ready and len(beginning) < _MOST_LINES_OF_BEGINNING:
+            beginning.append(next(lines)[1])
+        refuse_record_as_header(beginning, DELIMITERS, _DIALECTS[quotes], wanted, path)
     if reading:
         reading.seen |= {
             "columns": header.names,
@@ -89,7 +100,7 @@ def select_fields(
     header_line : int, optional
         Number of the header's line; None for rows of a sheet.
     """
-    columns = find_columns(names, wanted, path, header_line, delimiter)
+    columns = find_columns(names, wanted, path, header_line)
     for number, record in rows:
         if not record:
             continue
@@ -221,12 +232,17 @@ _FEWEST_RECORD_LINES = 3
 """Lines of a field with as many delimiters as a record; one or two may have them by chance."""
 
 
+_MOST_LINES_OF_BEGINNING = 100
+"""Lines that tell what the columns of a file without a header hold."""
+
+
 class _Header(NamedTuple):
-    """The names of columns, the delimiter, and the number of the last line of the header."""
+    """The names of columns, the delimiter, and the lines of the header."""
 
     names: list[str]
     delimiter: str
-    last_line: int
+    first_line: str
+    last_line: int  # its number
 
 
 def _read_header(lines: Lines, wanted: WantedColumns, path: StrPath, quotes: str) -> _Header:
@@ -275,7 +291,7 @@ def _choose_delimiter(
     if not candidates:
         raise malformed
     _, _, _, names, delimiter = max(candidates)
-    return _Header(names, delimiter, last_line)
+    return _Header(names, delimiter, parts[0], last_line)
 
 
 _MOST_HEADER_LINES = 100

@@ -43,12 +43,15 @@ class Preview:
     paths : list of Path
     instances : list of TextInstance
         The first records of the first file.
+    left_out : list of Path
+        Files of patterns and folders that are not read.
     """
 
     reading: Reading
     settings: dict[str, Any]
     paths: list[Path] = field(default_factory=list)
     instances: list[TextInstance] = field(default_factory=list)
+    left_out: list[Path] = field(default_factory=list)
 
 
 class _Row(NamedTuple):

@@ -27,10 +27,11 @@ class ReadingSummary:
     @classmethod
     def from_preview(cls, preview: Preview, format: str) -> Self:
         """Summarize the first records, and how they were read."""
-        lines = {
-            "file": _list_some([str(path) for path in preview.paths], _MOST_FILES),
-            "format": _describe_format(preview.reading, format),
-        }
+        lines = {"file": _list_some([str(path) for path in preview.paths], _MOST_FILES)}
+        if preview.left_out:
+            left_out = [path.name for path in preview.left_out]
+            lines["files not read"] = _list_some(left_out, _MOST_FILES)
+        lines["format"] = _describe_format(preview.reading, format)
         lines |= _describe_workbook(preview.reading.seen)
         if "columns" in preview.reading.seen:
             lines |= _describe_columns(preview)

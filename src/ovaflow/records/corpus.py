@@ -20,8 +20,7 @@ from ovaflow.reading.feature_columns import FeatureColumn
 from ovaflow.reading.formats import FORMATS, guess_format
 from ovaflow.reading.instances import NO_SEPARATOR, Reading, TextInstance, read_kept_instances
 from ovaflow.reading.markup import remove_markup
-from ovaflow.reading.streams import find_matching_paths
-from ovaflow.records.source import SourceFiles
+from ovaflow.records.source import SourceFiles, find_record_files
 from ovaflow.settings.section import as_list
 from ovaflow.settings.source import holds_texts
 
@@ -132,7 +131,7 @@ class Corpus:
         reading = replace(self._reading, group_column=None, time_column=None, weight_column=None)
         locations = as_list(self._source.extra)
         for location, weight in zip(locations, self._source.settings.extra_weight, strict=True):
-            for path in find_matching_paths(location):
+            for path in find_record_files(location, self._source.format).paths:
                 guessed = guess_format(path)
                 format = self._source.format
                 if guessed is not None and holds_texts(guessed):

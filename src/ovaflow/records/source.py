@@ -22,6 +22,7 @@ from ovaflow.reading.instances import (
     join_repeated,
     read_kept_instances,
 )
+from ovaflow.reading.part_files import PartFiles, find_part_files
 from ovaflow.reading.preview import Preview, add_weights, preview_files
 from ovaflow.reading.streams import (
     find_matching_files,
@@ -41,7 +42,7 @@ _LABELLED_ROLES = ("train", "test", "dev")
 
 @dataclass(frozen=True)
 class SourceFiles:
-    """Files of a source; for texts patterns or lists, for Annif's corpora also folders."""
+    """Files of a source; for texts patterns, folders or lists of these."""
 
     settings: PrepareSource
     train: Path | list[Path] | None = None
@@ -71,14 +72,14 @@ class SourceFiles:
 
     @cached_property
     def paths(self) -> dict[str, list[Path]]:
-        """Paths of the files by role; patterns are replaced by the files that match them."""
+        """Paths of the files by role, those of patterns and folders one by one."""
         paths = {}
         for role, location in self.files.items():
             paths[role] = as_list(location)
             if self._accepts_several(role):
                 paths[role] = []
                 for each in as_list(location):
-                    paths[role] += find_matching_paths(each)
+                    paths[role] += find_record_files(each, self.format).paths
         return paths
 
     def _accepts_several(self, role: str) -> bool:
@@ -116,14 +117,18 @@ class SourceFiles:
         """The preview of the training, test and dev files, which says how they are to be read."""
         n_labels = None if self.labels is None else len(read_label_names(self.labels)[0])
         paths = []
+        left_out = []
         for role in _LABELLED_ROLES:
             paths += self.paths.get(role, [])
+            for location in as_list(self.files.get(role, [])):
+                left_out += find_record_files(location, self.format).left_out
         format = FORMATS[self.format]
         reading = make_reading(self.settings, n_labels)
         preview = preview_files(paths, format, reading)
         weight_column = self.settings.weight_column
         if weight_column:
             preview = add_weights(preview, format, weight_column)
+        preview = replace(preview, left_out=left_out)
         n_weights = len(reading.texts)
         texts = preview.reading.texts
         if reading.weighted and len(texts) != n_weights:
@@ -240,10 +245,17 @@ def _choose_columns(settings: Any) -> dict[str, Any]:
     }
 
 
+def find_record_files(location: StrPath, format: str) -> PartFiles:
+    """Find the files of a path, a pattern or a folder; a folder of Annif's stays one."""
+    if format == "annif":
+        return PartFiles(find_matching_paths(location), [])
+    return find_part_files(location)
+
+
 def read_file(
     settings: Any, path: StrPath, counts: Counter, known_identifiers: Iterable[str] = ()
 ) -> Iterator[TextInstance]:
-    """Read the instances of a file, or of several by a pattern, after a preview.
+    """Read the instances of a file, or of those of a pattern or a folder, after a preview.
 
     Parameters
     ----------
@@ -255,7 +267,7 @@ def read_file(
         Identifiers of labels that are used as names themselves.
     """
     format = FORMATS[settings.format]
-    paths = find_matching_paths(path)
+    paths = find_record_files(path, settings.format).paths
     reading = make_reading(settings, identified=IdentifiedNames(known_identifiers))
     reading = replace(preview_files(paths, format, reading).reading, counts=counts)
     return _read_files(paths, format, reading)
@@ -336,8 +348,7 @@ def _require_file(path: Path) -> None:
         raise InputError(
             "is a directory",
             path=path,
-            remedy="give a file, a pattern such as exports/*.csv, "
-            "or format: annif for a folder of documents",
+            remedy="give a file",
         )
     with open_stream(path):
         pass

@@ -169,7 +169,7 @@ class Source(Section):
     )
     train: Locations | None = setting(
         None,
-        "training file: path, http(s) or s3 address; for texts also a pattern such as "
+        "training file: path, http(s) or s3 address; for texts also a folder, a pattern such as "
         "exports/*.csv or a list of paths",
     )
     test: Locations | None = setting(

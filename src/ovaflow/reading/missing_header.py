@@ -1,0 +1,136 @@
+"""CSV without a header: what its records hold, and the command that writes a header above them."""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ovaflow.console.errors import InputError, StrPath
+from ovaflow.reading.columns import WantedColumns, check_columns
+
+_LONGEST_NAME_WORDS = 12
+"""Words of the longest name of a column; a text has more."""
+_PART = "part-"
+"""Beginning of the names of parts that Spark and Hadoop write, usually without a header."""
+_UNPACKERS = {".gz": "gzip -dc", ".bz2": "bzip2 -dc", ".xz": "xz -dc", ".zst": "zstd -dc"}
+
+
+class _Records(NamedTuple):
+    """Records as a delimiter divides them, as far as all have as many columns as the first."""
+
+    delimiter: str
+    rows: list[list[str]]
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.rows[0])
+
+
+def refuse_record_as_header(
+    beginning: Sequence[str],
+    delimiters: str,
+    dialect: dict[str, Any],
+    wanted: WantedColumns,
+    path: StrPath,
+) -> None:
+    """Refuse a file whose first line has none of the required columns.
+
+    Parameters
+    ----------
+    beginning : sequence of str
+        The first lines.
+    delimiters : str
+        Delimiters to try.
+    dialect : dict
+        Further options of :func:`csv.reader`.
+    wanted : WantedColumns
+    path : path
+        The file's name in messages.
+    """
+    candidates = [_divide_records(beginning, delimiter, dialect) for delimiter in delimiters]
+    records = max(candidates, key=_judge_division)
+    first = records.rows[0]
+    if len(first) < len(wanted.required):
+        check_columns(wanted.required, first, path, 1, wanted.remedy)
+    command = _write_header_command(records, wanted.required, path)
+    if max(len(field.split()) for field in first) > _LONGEST_NAME_WORDS:
+        message = (
+            f"the first line is a record, not the names of the columns: {', '.join(first):.60}"
+        )
+        raise InputError(message, path=path, line=1, remedy=f"write them above it: {command}")
+    remedy = f"write the names of the columns above it: {command}"
+    remedy = f"{wanted.remedy}, or, if this is a record, {remedy}"
+    check_columns(wanted.required, first, path, 1, remedy)
+
+
+def _judge_division(records: _Records) -> tuple[int, int]:
+    """Prefer delimiters that divide all records alike, into several columns."""
+    n_alike = len(records.rows) if records.n_columns > 1 else 0
+    return n_alike, records.n_columns
+
+
+def _divide_records(lines: Sequence[str], delimiter: str, dialect: dict[str, Any]) -> _Records:
+    """Divide the first lines into records, up to one of another number of columns."""
+    rows: list[list[str]] = []
+    try:
+        for row in csv.reader(lines, delimiter=delimiter, **dialect):
+            if rows and len(row) != len(rows[0]):
+                break
+            rows.append([field.strip() for field in row])
+    except csv.Error:
+        # the last of the lines may end within quotes
+        pass
+    return _Records(delimiter, rows or [[""]])
+
+
+def _write_header_command(records: _Records, required: Sequence[str], path: StrPath) -> str:
+    """Write the command that puts a header above the records of a file, or of all parts."""
+    header = io.StringIO()
+    writer = csv.writer(header, delimiter=records.delimiter, lineterminator="")
+    writer.writerow(_name_columns(records.rows, required))
+    echo = f"echo {_quote(header.getvalue())}"
+    if records.delimiter == "\t":
+        # a message has no tabs
+        escaped = header.getvalue().replace("%", "%%").replace("\t", r"\t")
+        echo = "printf " + _quote(escaped + r"\n")
+    ending = Path(path).suffix
+    source = "old.csv"
+    if ending in _UNPACKERS:
+        source += ending
+    if Path(path).name.startswith(_PART):
+        source = f"{_quote(str(Path(path).parent))}/{_PART}*"
+    return f"({echo}; {_UNPACKERS.get(ending, 'cat')} {source}) > new.csv"
+
+
+def _quote(text: str) -> str:
+    """Put a text in quotes of the shell."""
+    return "'" + text.replace("'", r"'\''") + "'"
+
+
+def _name_columns(rows: list[list[str]], required: Sequence[str]) -> list[str]:
+    """Name columns by what they hold: text and labels, if only these are required."""
+    n_columns = len(rows[0])
+    places = list(range(n_columns))
+    if len(required) <= 2:
+        text = max(places, key=lambda place: _count_words(rows, place))
+        labels = min(
+            [place for place in reversed(places) if place != text],
+            key=lambda place: _count_different(rows, place),
+            default=text,
+        )
+        places = [text, labels]
+    names = [f"column{number}" for number in range(1, n_columns + 1)]
+    for name, place in zip(required, places, strict=False):
+        names[place] = name
+    return names
+
+
+def _count_words(rows: list[list[str]], place: int) -> int:
+    return sum(len(row[place].split()) for row in rows)
+
+
+def _count_different(rows: list[list[str]], place: int) -> float:
+    """Count the different cells of a column, where all alike are no labels."""
+    n = len({row[place] for row in rows})
+    return n if n > 1 else len(rows)
