@@ -5,6 +5,7 @@ formats.
 import io
 import json
 import random
+from collections import Counter
 
 import pandas
 import pytest
@@ -76,7 +77,7 @@ def read_by_model(tmp_path, trained):
         model = Predictor.open(trained(dataset)).model
         path = tmp_path / f"new.{kind}"
         path.write_bytes(make_file(kind, cells))
-        instances = read_file(choose_reading_settings(model, path), path)
+        instances = read_file(choose_reading_settings(model, path), path, Counter())
         return [list(instance.labels) for instance in instances]
 
     return read_cells
