@@ -12,9 +12,18 @@ _MARKS = "".join(
 _TOKEN = re.compile(rf"\b(?!\d+\b)\w[\w{re.escape(_MARKS)}]+")
 
 
-def tokens(normal_form) -> list[str]:
-    """List words of two characters or more, with their combining marks, that are no numbers."""
-    return _TOKEN.findall(normal_form)
+_TOKEN_WITH_SYMBOLS = re.compile(
+    rf"(?:(?<![\w{re.escape(_MARKS)}.+#])\.(?=\w))?"
+    rf"\w[\w{re.escape(_MARKS)}]*(?:[+#]{{2,}}|[+#](?!\w))?"
+)
+
+
+def tokens(normal_form, word_kind="plain") -> list[str]:
+    """List words of two characters or more, with their combining marks, that are no numbers; with
+    symbols also single characters and numbers, and words have signs.
+    """
+    pattern = _TOKEN_WITH_SYMBOLS if word_kind == "symbols" else _TOKEN
+    return pattern.findall(normal_form)
 
 
 def top_k(X, W, trained, k) -> tuple[np.ndarray, np.ndarray]:

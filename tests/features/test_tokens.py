@@ -23,13 +23,16 @@ from ovaflow.reading.markup import remove_markup
 
 CHARACTERS = st.one_of(
     st.characters(),
-    st.sampled_from("aeioußﬁİı\u0300\u0308\u0345\u1161\u11a8\u1100가ﾞか㏂\u09c7\u09be\u00a8Å½ \n.-"),
+    st.sampled_from("aeioußﬁİı\u0300\u0308\u0345\u1161\u11a8\u1100가ﾞか㏂\u09c7\u09be\u00a8Å½ \n.-+#"),
 )
 
 
-def list_tokens(texts) -> list[list[str]]:
+WORD_KINDS = st.sampled_from(["plain", "symbols"])
+
+
+def list_tokens(texts, word_kind="plain") -> list[list[str]]:
     """List the tokens of each text."""
-    tokens = tokenize(texts)
+    tokens = tokenize(texts, word_kind=word_kind)
     words = np.array([*tokens.words, None])[tokens.ids]
     tokens_of_texts = []
     for start, end in itertools.pairwise(tokens.indptr.tolist()):
@@ -37,15 +40,36 @@ def list_tokens(texts) -> list[list[str]]:
     return tokens_of_texts
 
 
-@given(st.lists(st.text(CHARACTERS | st.sampled_from("a1_ \u0301²①१"), max_size=12), max_size=5))
-@example(
-    ["12\u0301 a\u0301 \u0301ab 1\u0301ab 1a a 12 _1", "", "१२ \U0001d7ce\U0001d7cf \U000e0101xy"]
+@given(
+    st.lists(st.text(CHARACTERS | st.sampled_from("a1_ \u0301²①१.+#"), max_size=12), max_size=5),
+    WORD_KINDS,
 )
-@example(["ab\nab", "ba", "\ud800 lone \udfff"])
-def test_same_tokens_as_a_regular_expression(texts) -> None:
-    assert list_tokens(texts) == [naive.tokens(normal_form(text)) for text in texts]
-    words = list(tokenize(texts).words)
+@example(
+    ["12\u0301 a\u0301 \u0301ab 1\u0301ab 1a a 12 _1", "", "१२ \U0001d7ce\U0001d7cf \U000e0101xy"],
+    "plain",
+)
+@example(["ab\nab", "ba", "\ud800 lone \udfff"], "plain")
+@example(["a\u0301+ .a\u0301 \u0301.a a+\u0301 a++1 ..a #.a", "+", ".", "a", ".a", "a+"], "symbols")
+def test_same_tokens_as_a_regular_expression(texts, word_kind) -> None:
+    theirs = [naive.tokens(normal_form(text), word_kind) for text in texts]
+    assert list_tokens(texts, word_kind) == theirs
+    words = list(tokenize(texts, word_kind=word_kind).words)
     assert len(set(words)) == len(words)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("We like C++, C#; F# (R) and .NET.", "we like c++ c# f# r and .net"),
+        ("C++. (C#) C/C++ C++11 ASP.NET", "c++ c# c c++ c++ 11 asp net"),
+        ("vitamin A, type 1: the end.", "vitamin a type 1 the end"),
+        ("word-word a+b page#top end.Next ...and", "word word a b page top end next and"),
+        ("Ｃ＋＋ # title 3.5 +1", "c++ title 3 5 1"),
+    ],
+)
+def test_words_with_symbols(text, words) -> None:
+    assert list_tokens([text], "symbols") == [words.split()]
+    assert [span.token for span in find_token_spans(text, word_kind="symbols")] == words.split()
 
 
 @given(st.lists(st.text(CHARACTERS | st.sampled_from("abé1 .,"), max_size=9), max_size=9))
@@ -134,13 +158,13 @@ def test_all_marks_that_are_sorted_are_divided() -> None:
             assert "\u034f" in normal_form(character * 31), hex(ord(character))
 
 
-@given(st.text(CHARACTERS, max_size=12))
-@example("\u0345a\u0345\u0301b")
-@example("ab" + "\u0301\u0316" * 40 + " ab")
-@example("")
-def test_token_spans_have_the_same_tokens_in_their_places(text) -> None:
-    places = find_token_spans(text)
-    assert [place.token for place in places] == naive.tokens(normal_form(text))
+@given(st.text(CHARACTERS, max_size=12), WORD_KINDS)
+@example("\u0345a\u0345\u0301b", "plain")
+@example("ab" + "\u0301\u0316" * 40 + " ab", "plain")
+@example("", "plain")
+def test_token_spans_have_the_same_tokens_in_their_places(text, word_kind) -> None:
+    places = find_token_spans(text, word_kind=word_kind)
+    assert [place.token for place in places] == naive.tokens(normal_form(text), word_kind)
     assert places == sorted(places, key=lambda place: place.starts[0])
     for token, starts, ends in places:
         assert len(starts) == len(ends) == len(token)

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import Names
-from ovaflow.features.tokens import TOKEN_PATTERN
+from ovaflow.features.tokens import TOKEN_PATTERNS
 from ovaflow.methods.fastxml.forest import join_trees
 from ovaflow.methods.fastxml.model_file import ForestModel
 from ovaflow.methods.rembrandt.model_file import EmbeddingModel
@@ -133,7 +133,7 @@ def make_predictor_of_texts(names: list[str], **transform: Any) -> Predictor:
         "bias": 0.0,
         "sublinear": True,
         "normalize": True,
-        "token_pattern": TOKEN_PATTERN,
+        "token_pattern": TOKEN_PATTERNS["plain"],
     }
     fields = make_fields("one-vs-all")
     fields["parameters"] = {"transform": settings | transform}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.features.tokens import TOKEN_PATTERN
+from ovaflow.features.tokens import TOKEN_PATTERNS
 from ovaflow.prediction.explanation import LabelContributions, compute_contributions
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.predictor import Predictor
@@ -29,7 +29,7 @@ def results(runs) -> DatasetResults:
 @pytest.fixture(scope="module")
 def predictor(runs) -> Predictor:
     predictor = label_words.open_explainable(open_run(runs[0]))
-    predictor.model.parameters["transform"] |= {"token_pattern": TOKEN_PATTERN}
+    predictor.model.parameters["transform"] |= {"token_pattern": TOKEN_PATTERNS["plain"]}
     return predictor
 
 

@@ -18,10 +18,10 @@ from ovaflow.dataset.dataset import (
 )
 from ovaflow.dataset.vectors import read_vectors
 from ovaflow.features.columns import select_text_features
-from ovaflow.features.label_names import append_label_names
+from ovaflow.features.label_names import append_label_names, find_names_of_symbols
 from ovaflow.features.normalize import is_dense, make_model_features, store_zeros
 from ovaflow.features.tfidf import TfIdf, apply_tfidf_to_counts
-from ovaflow.features.tokens import remove_words
+from ovaflow.features.tokens import PLAIN, remove_words
 from ovaflow.features.vocabulary import FittedFeatures, fit_tokens, transform_in_parts
 from ovaflow.labels.choice import LabelFinder, drop_labels, expand_entries
 from ovaflow.labels.lists import LabelLists
@@ -43,6 +43,8 @@ _FEWEST_FEATURES_OF_COPIES = 3
 """Rows of one or two ready-made features are equal by chance, on delicious in a fifth of the test
 set.
 """
+_MAX_LISTED_NAMES = 5
+"""Names of labels that a remark lists."""
 _PATH_IN_MEMORY = Path("prepared")
 _VOCABULARY_LIMITS = ("min_df", "max_df", "max_features")
 
@@ -86,6 +88,11 @@ def _prepare_texts(source: SourceFiles, threads: int, folder: Path | None) -> Da
         named["named_labels"] = train.X.n_rows - parts["train"].X.n_rows
         n_names = _count_names(labels.select_learnt_names(matrices.names), labels.others)
         counts["label_names_without_features"] = n_names - named["named_labels"]
+    if source.settings.words == PLAIN:
+        names_of_symbols = find_names_of_symbols(matrices.names)
+        if names_of_symbols:
+            counts["names_of_symbols"] = len(names_of_symbols)
+            counts["names_of_symbols_such_as"] = ", ".join(names_of_symbols[:_MAX_LISTED_NAMES])
     if records.doubt is not None:
         counts["doubt_about_labels"] = str(records.doubt)
     transform = fitted.transform

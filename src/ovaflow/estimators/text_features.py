@@ -43,6 +43,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         ``{"prefixes": 6}`` of longer words, ``{"stems": "finnish"}``, ``{"characters": [4, 5]}``
         inside words; auto: the blocks that are best on held-out texts, whose labels :meth:`fit` is
         given.
+    words : {"plain", "symbols"}
+        Words are at least two letters, digits or underscores, and no numbers; with symbols also
+        single letters and numbers, with the signs of C++, C# and .NET.
     stop_words : str or path-like, optional
         Words to leave out: a language, such as ``"german"``, or a file with one per line.
     min_df, max_df : int or float
@@ -64,6 +67,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     """
 
     features: Sequence[str | dict[str, Any]] | str = ("words", "prefixes=6")
+    words: str = "plain"
     stop_words: StrPath | None = None
     min_df: int | float = 2
     max_df: int | float = 0.5
@@ -195,6 +199,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         blocks = list(transform.features)
         settings = {
             "features": blocks,
+            "words": transform.words,
             "sublinear": transform.sublinear,
             "normalize": transform.normalize,
         }

@@ -13,6 +13,17 @@ from ovaflow.features.vocabulary import join_tokens
 from ovaflow.sparse.csr import CSR, select_rows
 
 
+def find_names_of_symbols(names: Sequence[str]) -> list[str]:
+    """Find the names, such as C and C++, that have no plain word, but a letter as their word."""
+    plain = tokenize(names)
+    found = []
+    for number in np.flatnonzero(np.diff(plain.indptr) == 0).tolist():
+        # numbers are more often codes than words of texts
+        if any(character.isalpha() for character in names[number]):
+            found.append(names[number])
+    return found
+
+
 def append_label_names(
     train: Any,
     names: Iterable[str],
@@ -47,7 +58,7 @@ def append_label_names(
         for name in further:
             texts.append(name)
             labels.append(label)
-    tokens = tokenize(texts, frozenset(transform.left_out))
+    tokens = tokenize(texts, frozenset(transform.left_out), transform.words)
     X, lengths = transform.transform_tokens(tokens)
     n_bias_features = 1 if transform.bias != 0 else 0
     rows = np.flatnonzero(np.diff(X.indptr) > n_bias_features)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from stop_words import LANGUAGE_MAPPING, get_stop_words
 
-from ovaflow.features.tokens import Tokens, normal_form, tokenize
+from ovaflow.features.tokens import Tokens, normal_form, remove_words, tokenize
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
 
@@ -99,7 +99,13 @@ def _find_script_languages(word: str) -> tuple[int, ...]:
 
 
 def detect_languages(tokens: Tokens) -> list[str | None]:
-    """Detect the code of each tokenized text's language; None where it is unknown."""
+    """Detect the code of each tokenized text's language; None where it is unknown.
+
+    Single letters and numbers do not count, so that the kind of words does not matter.
+    """
+    tokens = remove_words(
+        tokens, {word for word in tokens.words if len(word) < 2 or word.isdecimal()}
+    )
     detected = np.empty(len(tokens.indptr) - 1, np.int64)
     known = _find_word_languages(list(tokens.words))
     votes = np.zeros(len(LANGUAGES), np.int64)

@@ -33,8 +33,9 @@ from ovaflow.features.columns import ColumnFeatures, count_column_features
 from ovaflow.features.normalize import make_model_features
 from ovaflow.features.phrases import Phrases
 from ovaflow.features.tokens import (
+    PLAIN,
     REMEMBERED_WORDS,
-    TOKEN_PATTERN,
+    TOKEN_PATTERNS,
     Tokens,
     map_words,
     tokenize_in_batches,
@@ -48,7 +49,15 @@ _LARGEST_COUNT = 1 << 24
 """Largest count: float32 holds all integers exactly up to here."""
 _BATCH_ENTRIES = 1 << 20
 """Entries that are checked together."""
-RECORDED_PARAMETERS = ("features", "left_out", "column_weights", "sublinear", "normalize", "bias")
+RECORDED_PARAMETERS = (
+    "features",
+    "words",
+    "left_out",
+    "column_weights",
+    "sublinear",
+    "normalize",
+    "bias",
+)
 """Parameters of a dataset or model from which its transform is rebuilt; names and idf of features
 are stored separately.
 """
@@ -136,6 +145,8 @@ class TfIdf:
         Value of the last feature, 0 for none.
     features : tuple of str
         Blocks of features.
+    words : str
+        Kind of words.
     left_out : tuple of str
         Stop words.
     column_weights : tuple of float
@@ -152,6 +163,7 @@ class TfIdf:
     normalize: bool
     bias: float
     features: tuple = (WORDS,)
+    words: str = PLAIN
     left_out: tuple = ()
     column_weights: tuple = (1.0,)
     unscaled: bool = False
@@ -185,9 +197,13 @@ class TfIdf:
     def parameters(self) -> dict[str, Any]:
         """Parameters for :meth:`from_parameters`, apart from names and idf."""
         recorded = {name: getattr(self, name) for name in RECORDED_PARAMETERS}
+        if self.words == PLAIN:
+            # as in files from before there were others
+            del recorded["words"]
         if self.columns is not None:
             recorded[COLUMNS] = self.columns.parameters
-        return recorded | {"token_pattern": TOKEN_PATTERN, "normal_form": "NFKC, case-folded"}
+        token_pattern = TOKEN_PATTERNS[self.words]
+        return recorded | {"token_pattern": token_pattern, "normal_form": "NFKC, case-folded"}
 
     def transform(self, texts: Iterable[str], *, quiet: bool = False) -> CSR:
         """Compute features of texts: shape (n, n_columns)."""
@@ -195,7 +211,9 @@ class TfIdf:
 
     def transform_with_norms(self, texts: Iterable[str], *, quiet: bool = False) -> Features:
         """Compute :class:`Features` of texts, which are read once in batches."""
-        batches = tokenize_in_batches(texts, frozenset(self.left_out), quiet=quiet)
+        batches = tokenize_in_batches(
+            texts, frozenset(self.left_out), word_kind=self.words, quiet=quiet
+        )
         return self.stack(self.transform_tokens(tokens) for tokens in batches)
 
     def stack(self, parts: Iterable[Features], folder: StrPath | None = None) -> Features:

@@ -24,14 +24,29 @@ from ovaflow.sparse.csr import CSR, offsets, select_rows
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.sparse.splitmix import mix_bits
 
-TOKEN_PATTERN = r"\b(?!\d+\b)\w[\w\p{M}]+"
-"""Pattern of words: two characters or more, with their combining marks, that are not numbers."""
+PLAIN = "plain"
+SYMBOLS = "symbols"
+"""Kinds of words: without or with signs, single letters and numbers."""
+TOKEN_PATTERNS = {
+    PLAIN: r"\b(?!\d+\b)\w[\w\p{M}]+",
+    SYMBOLS: r"(?:(?<![\w\p{M}.+#])\.(?=\w))?\w[\w\p{M}]*(?:[+#]{2,}|[+#](?!\w))?",
+}
+"""Patterns of words in normal form.
+
+Plain words have two characters or more, with their combining marks, and are not numbers. Words with
+symbols have one character or more, and signs that belong to them, as in .net, c++ and c#; in a+b
+and page#top the sign is between two words.
+"""
 
 REMEMBERED_WORDS = 1 << 16
 """Words whose numbers are remembered, in about 10 MB."""
 
-_NEITHER, _MARK, _LETTER, _DIGIT = range(4)
+_SIGN, _POINT, _NEITHER, _MARK, _LETTER, _DIGIT = range(6)
 """Classes of characters; the order is used by comparisons."""
+_CLASSES_WITH_SYMBOLS = {"+": _SIGN, "#": _SIGN, ".": _POINT}
+"""Classes of the signs that words can have; in plain words they are neither letters nor marks."""
+_FEWEST_CHARACTERS = {PLAIN: 2, SYMBOLS: 1}
+"""Characters of the shortest word of each kind."""
 _MOST_MARKS = 30
 """Marks in a row that a normal form may have, as in UAX #15."""
 _PERHAPS_MARK = re.compile(r"[^\0-\u02ff\w]|[\uff9e\uff9f]")
@@ -160,7 +175,9 @@ class Numbering(dict):
         return number
 
 
-def tokenize(texts: Iterable[str], left_out: Collection[str] = frozenset()) -> Tokens:
+def tokenize(
+    texts: Iterable[str], left_out: Collection[str] = frozenset(), word_kind: str = PLAIN
+) -> Tokens:
     """Split texts into tokens, without the words that are left out."""
     forms: list[str] = []
     field_of_form: list[int] = []
@@ -170,7 +187,7 @@ def tokenize(texts: Iterable[str], left_out: Collection[str] = frozenset()) -> T
             forms.append(normal_form(piece))
             field_of_form.append(field)
         n_forms.append(len(forms))
-    codes, starts, ends = _find_spans("\n".join(forms))
+    codes, starts, ends = _find_spans("\n".join(forms), word_kind)
     table = WordTable()
     ids = table.number(codes, starts, ends)
     # one character is between two forms
@@ -183,22 +200,28 @@ def tokenize(texts: Iterable[str], left_out: Collection[str] = frozenset()) -> T
     return remove_words(tokens, left_out)
 
 
-def _find_spans(form: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _find_spans(form: str, word_kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the code points of a normal form, and the starts and ends of its tokens among them."""
     codes = np.frombuffer(form.encode("utf-32-le", "surrogatepass"), np.uint32)
     limit = min(1 << int(codes.max(initial=0)).bit_length(), sys.maxunicode + 1)
-    classes = _classify_characters(limit)[codes]
+    classes = _classify_characters(limit, word_kind)[codes]
     starts = np.empty(len(codes) // 2 + 1, np.int64)
     ends = np.empty(len(codes) // 2 + 1, np.int64)
-    n = _find_tokens(classes, starts, ends)
+    n = _find_tokens(classes, _FEWEST_CHARACTERS[word_kind], starts, ends)
     return codes, starts[:n], ends[:n]
 
 
 @functools.cache
-def _classify_characters(limit: int) -> np.ndarray:
+def _classify_characters(limit: int, word_kind: str) -> np.ndarray:
     """Return the class of each character below a limit: uint8 (limit,)."""
-    classes = (_classify_character(chr(code)) for code in range(limit))
-    return np.fromiter(classes, np.uint8, limit)
+    codes = (_classify_character(chr(code)) for code in range(limit))
+    classes = np.fromiter(codes, np.uint8, limit)
+    if word_kind == SYMBOLS:
+        # numbers are words
+        classes[classes == _DIGIT] = _LETTER
+        for character, its_class in _CLASSES_WITH_SYMBOLS.items():
+            classes[ord(character) : ord(character) + 1] = its_class
+    return classes
 
 
 def _classify_character(character: str) -> int:
@@ -210,11 +233,13 @@ def _classify_character(character: str) -> int:
 
 
 @strict_kernel
-def _find_tokens(classes: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> int:
+def _find_tokens(
+    classes: np.ndarray, fewest_characters: int, starts: np.ndarray, ends: np.ndarray
+) -> int:
     """Find the starts and ends of tokens, and return their number.
 
     A token is a run of letters, digits and marks that begins with a letter or digit and is more
-    than digits.
+    than digits, with the signs after it and the point before it that belong to it.
     """
     n_tokens = 0
     end = 0
@@ -229,7 +254,17 @@ def _find_tokens(classes: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> i
             continue
         while end < len(classes) and classes[end] > _NEITHER:
             end += 1
-        if end - start > 1:
+        signs_end = end
+        while signs_end < len(classes) and classes[signs_end] == _SIGN:
+            signs_end += 1
+        # a single sign before a letter is between two words
+        if signs_end > end + 1 or signs_end == len(classes) or classes[signs_end] < _LETTER:
+            end = signs_end
+        # a point after anything but a space or the like ends what is before it
+        if start > 0 and classes[start - 1] == _POINT:
+            if start == 1 or classes[start - 2] == _NEITHER:
+                start -= 1
+        if end - start >= fewest_characters:
             starts[n_tokens] = start
             ends[n_tokens] = end
             n_tokens += 1
@@ -293,10 +328,11 @@ def tokenize_in_batches(
     left_out: Collection[str] = frozenset(),
     threads: int = 1,
     *,
+    word_kind: str = PLAIN,
     quiet: bool = False,
 ) -> Iterator[Tokens]:
     """Yield the :class:`Tokens` of batches of texts, which are read once."""
-    find = functools.partial(tokenize, left_out=left_out)
+    find = functools.partial(tokenize, left_out=left_out, word_kind=word_kind)
     with Progress("reading texts", 0, "texts", quiet=quiet) as progress:
         for tokens in map_in_order(find, _split_batches(texts), threads):
             yield tokens
@@ -358,7 +394,9 @@ class TokenSpan(NamedTuple):
     ends: list[int]
 
 
-def find_token_spans(text: str, *, html: bool = False) -> list[TokenSpan]:
+def find_token_spans(
+    text: str, *, html: bool = False, word_kind: str = PLAIN
+) -> list[TokenSpan]:
     """Find the :class:`TokenSpan` of each token of a text, in order.
 
     Tokens of HTML have their positions in the HTML.
@@ -366,7 +404,7 @@ def find_token_spans(text: str, *, html: bool = False) -> list[TokenSpan]:
     if html:
         plain, begins, stops = remove_markup_with_offsets(text)
         spans = []
-        for span in find_token_spans(plain):
+        for span in find_token_spans(plain, word_kind=word_kind):
             starts = [begins[start] for start in span.starts]
             ends = [stops[end - 1] for end in span.ends]
             spans.append(TokenSpan(span.token, starts, ends))
@@ -380,16 +418,16 @@ def find_token_spans(text: str, *, html: bool = False) -> list[TokenSpan]:
         starts += [start] * len(piece)
         ends += [end] * len(piece)
     form = "".join(pieces)
-    _, firsts, lasts = _find_spans(form)
+    _, firsts, lasts = _find_spans(form, word_kind)
     return [
         TokenSpan(form[first:last], starts[first:last], ends[first:last])
         for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)
     ]
 
 
-def find_words(text: str, *, html: bool = False) -> set[str]:
+def find_words(text: str, *, html: bool = False, word_kind: str = PLAIN) -> set[str]:
     """Find the different tokens of a text."""
-    return {span.token for span in find_token_spans(text, html=html)}
+    return {span.token for span in find_token_spans(text, html=html, word_kind=word_kind)}
 
 
 def _find_clusters(text: str) -> Iterator[tuple[int, int]]:

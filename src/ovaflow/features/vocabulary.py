@@ -30,6 +30,7 @@ from ovaflow.features.normalize import iterate_row_blocks
 from ovaflow.features.phrases import Phrases
 from ovaflow.features.tfidf import Features, GrowingVector, TfIdf, compute_idf, find_neighbours
 from ovaflow.features.tokens import (
+    PLAIN,
     Numbering,
     Tokens,
     map_in_order,
@@ -100,7 +101,7 @@ def fit_features(
 
     Texts are read once, before ``label_names`` is called.
     """
-    tokens, _ = read_tokens(texts)
+    tokens, _ = read_tokens(texts, word_kind=settings.words)
     return fit_tokens(tokens, settings, label_names, tfidf=tfidf)
 
 
@@ -167,6 +168,7 @@ def fit_tokens(
         settings.normalize,
         settings.bias,
         features=tuple(settings.features),
+        words=settings.words,
         left_out=left_out,
         column_weights=tuple(settings.column_weights) or (1.0,),
         columns=ColumnFeatures.fit(beside, settings) if beside else None,
@@ -216,7 +218,8 @@ def _choose_terms(
         elif block == WORDS:
             terms = _choose_words(tokens, counted.document_frequency, limits)
         elif block == NAMES:
-            terms = _choose_phrases(tokens, label_names(), counted.stop_words, limits.most)
+            names = tokenize(label_names(), frozenset(counted.stop_words), settings.words)
+            terms = _choose_phrases(tokens, names, limits.most)
         else:
             terms = _choose_word_terms(tokens, block, limits)
         for negative_frequency, name in sorted(terms)[: settings.max_features]:
@@ -287,7 +290,10 @@ def _count_texts(limit: float, n: int, round_share: Callable[[float], int]) -> i
 
 
 def read_tokens(
-    texts: Iterable[str], threads: int = 1, folder: StrPath | None = None
+    texts: Iterable[str],
+    threads: int = 1,
+    folder: StrPath | None = None,
+    word_kind: str = PLAIN,
 ) -> tuple[Tokens, np.ndarray]:
     """Read the tokens of all texts.
 
@@ -299,6 +305,8 @@ def read_tokens(
         Number of threads.
     folder : path-like, optional
         Folder of temporary files; by default that of the system.
+    word_kind : str
+        Kind of words.
 
     Returns
     -------
@@ -313,7 +321,7 @@ def read_tokens(
     fields = GrowingVector(np.uint8, folder)
     lengths = [np.zeros(1, np.int64)]
     sets = [np.empty(0, np.int64)]
-    for tokens in tokenize_in_batches(texts, threads=threads):
+    for tokens in tokenize_in_batches(texts, threads=threads, word_kind=word_kind):
         sets.append(number_word_sets(tokens))
         words = tokens.words
         assert isinstance(words, WordList)
@@ -494,11 +502,8 @@ def _choose_word_terms(tokens: Tokens, block: str, limits: FrequencyLimits) -> T
     return chosen
 
 
-def _choose_phrases(
-    tokens: Tokens, label_names: Iterable[str], left_out: Iterable[str], most: int
-) -> Terms:
+def _choose_phrases(tokens: Tokens, names: Tokens, most: int) -> Terms:
     """Choose names of labels, also those of rare labels; their document frequency is at least 1."""
-    names = tokenize(label_names, frozenset(left_out))
     words = list(names.words)
     phrases_of_names = set()
     for start, end in pairwise(names.indptr):

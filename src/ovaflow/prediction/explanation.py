@@ -169,7 +169,9 @@ def find_spans(predictor: Predictor, text: str) -> Spans:
     transform = predictor.transform
     ids = model.feature_ids
     left_out = frozenset(transform.left_out)
-    all_tokens = find_token_spans(text, html=bool(model.transform.get("html")))
+    all_tokens = find_token_spans(
+        text, html=bool(model.transform.get("html")), word_kind=transform.words
+    )
     tokens = [span for span in all_tokens if span.token not in left_out]
     locate = make_feature_locator(transform.features)
     spans: Spans = {}

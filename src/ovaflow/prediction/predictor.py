@@ -222,7 +222,8 @@ class Predictor:
 
         def make_batches() -> Iterator[Features]:
             left_out = frozenset(self.transform.left_out)
-            for all_tokens in tokenize_in_batches(texts, quiet=True):
+            word_kind = self.transform.words
+            for all_tokens in tokenize_in_batches(texts, word_kind=word_kind, quiet=True):
                 # words are looked up several times, so their strings are decoded only once
                 all_tokens = all_tokens._replace(words=list(all_tokens.words))
                 tokens = remove_words(all_tokens, left_out)

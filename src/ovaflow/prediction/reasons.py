@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from ovaflow.features.tokens import find_words
+from ovaflow.features.tokens import PLAIN, find_words
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.answer import shorten_float
 from ovaflow.prediction.explained_label import ExplainedLabel
@@ -123,9 +123,11 @@ def _list_evidence(
     """List the evidence about each of the candidates of one instance."""
     model = predictor.model
     assert has_second_stage(model)
+    word_kind = model.transform.get("words", PLAIN)
     explained = ExplainedText(
         candidates,
-        words=find_words(text, html=bool(model.transform.get("html"))),
+        words=find_words(text, html=bool(model.transform.get("html")), word_kind=word_kind),
+        word_kind=word_kind,
         # evidence was computed with the model's names, whatever language shows them
         label_names=model.label_names,
         shown_name=lambda label: get_display_name(make_label_entry(predictor, label)),

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ovaflow.console.errors import StrPath
 from ovaflow.features.tfidf import GrowingVector
-from ovaflow.features.tokens import Numbering, Tokens
+from ovaflow.features.tokens import PLAIN, Numbering, Tokens
 from ovaflow.features.vocabulary import read_tokens, take_tokens
 from ovaflow.labels.lists import LabelLists
 from ovaflow.reading.feature_columns import FeatureColumn
@@ -145,6 +145,7 @@ def collect_records(
     folder: StrPath | None = None,
     excerpt: int = 0,
     feature_columns: Sequence[FeatureColumn] = (),
+    word_kind: str = PLAIN,
 ) -> CollectedRecords:
     """Read a corpus once.
 
@@ -163,6 +164,8 @@ def collect_records(
         Number of characters of each text that are kept.
     feature_columns : sequence of FeatureColumn
         Columns next to the text whose values are kept.
+    word_kind : str
+        Kind of words.
     """
     labels = LabelLists(number_label)
     columns = GrowingColumns(feature_columns, folder)
@@ -179,7 +182,7 @@ def collect_records(
                 excerpts.append(text[:excerpt])
             yield instance.text
 
-    tokens, word_sets = read_tokens(store_records(), threads, folder)
+    tokens, word_sets = read_tokens(store_records(), threads, folder, word_kind)
     rows = np.arange(len(word_sets))
     return CollectedRecords(tokens, labels, columns.table(), rows, word_sets, excerpts)
 

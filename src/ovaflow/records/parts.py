@@ -67,6 +67,7 @@ def read_parts(
             folder=folder,
             excerpt=excerpt if may_be_tested else 0,
             feature_columns=corpus.feature_columns,
+            word_kind=settings.words,
         )
         written = records.labels
         records = replace(records, labels=labels.meanings.translate(written, corpus.counts))

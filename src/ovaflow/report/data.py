@@ -10,6 +10,7 @@ import numpy as np
 
 from ovaflow.dataset.dataset import Dataset, count_without_known_labels
 from ovaflow.features.columns import select_text_features
+from ovaflow.features.tokens import SYMBOLS
 from ovaflow.reading.feature_columns import COLUMN_KINDS
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
@@ -184,6 +185,8 @@ def _describe_tfidf(parameters: dict[str, Any]) -> str:
     details = []
     if parameters.get("features"):
         details.append(" and ".join(block.replace("=", " ") for block in parameters["features"]))
+    if parameters.get("words") == SYMBOLS:
+        details.append("words with symbols")
     if parameters.get("left_out"):
         details.append(f"without {len(parameters['left_out']):,} stop words")
     weights = parameters.get("column_weights") or [1.0]

@@ -158,6 +158,12 @@ class Prepare(ReadTexts):
         "word, such as characters=4-5; auto: the best on held-out training instances",
         where=_FOR_TEXT_FEATURES,
     )
+    words: Literal["plain", "symbols"] = setting(
+        "plain",
+        "plain: at least two letters, digits or underscores, no numbers; symbols: also single "
+        "letters and numbers, with the signs of C++, C# and .NET",
+        where=_FOR_TEXT_FEATURES,
+    )
     stop_words: Text | None = setting(
         None,
         "words left out: a language, such as german, or the path of a file with one per line",
@@ -351,6 +357,9 @@ class PrepareSource(Prepare, ExtraFiles):
         """Settings that the dataset depends on, given the others."""
         unused = self.irrelevant_settings | {"has_test"}
         unused.update(name for name in _FEATURE_COLUMN_SETTINGS if getattr(self, name) is None)
+        if self.words == "plain":
+            # not recorded, so that results from before this setting are those of today
+            unused.add("words")
         if self.has_test:
             unused.update(_SPLIT_SETTINGS)
             if self.split == "random":

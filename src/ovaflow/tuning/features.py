@@ -92,7 +92,7 @@ def choose_features_of_texts(
     texts: Sequence[str], labels: Sequence[tuple[str, ...]], settings: ChooseFeatures
 ) -> dict[str, Any]:
     """Choose the blocks of features by texts and names of their labels; returns JSON."""
-    tokens = tokenize(texts)
+    tokens = tokenize(texts, word_kind=settings.words)
     no_groups = np.full(len(texts), -1)
     units = find_text_units(tokens, number_word_sets(tokens), no_groups, settings.split)
     instances = []

@@ -29,6 +29,7 @@ class ExplainedText(NamedTuple):
 
     candidates: Candidates  # of this text alone, as the trees get them
     words: set[str]
+    word_kind: str
     label_names: Sequence[str]  # the names that are looked for in the text
     shown_name: Callable[[int], str]  # name of a label in the language of the reader
 

@@ -58,7 +58,7 @@ class NameInText(Evidence):
         has_several_names = np.diff(self.names.names_of_labels) > 1
         reasons = []
         for label, share in zip(ids[0].tolist(), shares.tolist(), strict=True):
-            name = find_words(text.label_names[label])
+            name = find_words(text.label_names[label], word_kind=text.word_kind)
             reason = _explain(
                 share,
                 is_one_of_several=bool(has_several_names[label]),

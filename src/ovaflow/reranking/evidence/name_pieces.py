@@ -13,7 +13,7 @@ import numpy as np
 from ovaflow.dataset.dataset import Dataset
 from ovaflow.features.blocks import make_feature_namer
 from ovaflow.features.tfidf import TfIdf, compute_idf
-from ovaflow.features.tokens import REMEMBERED_WORDS, Tokens, tokenize
+from ovaflow.features.tokens import PLAIN, REMEMBERED_WORDS, Tokens, tokenize
 from ovaflow.features.vocabulary import count_document_frequencies, join_tokens
 from ovaflow.model.model_file import Model
 from ovaflow.reranking.candidates import Candidates
@@ -204,7 +204,9 @@ def _collect_names(dataset: Dataset) -> tuple[Tokens, np.ndarray]:
     rows, indptr = find_name_rows(dataset)
     counts = np.diff(indptr)
     unnamed = np.flatnonzero(counts == 0)
-    others = tokenize([dataset.label_names[label] for label in unnamed.tolist()])
+    word_kind = dataset.parameters.get("words", PLAIN)
+    unnamed_names = [dataset.label_names[label] for label in unnamed.tolist()]
+    others = tokenize(unnamed_names, word_kind=word_kind)
     tokens = join_tokens(dataset.train.tokens.take(rows).drop_unused_words(), others)
     labels = np.concatenate([np.repeat(np.arange(len(counts)), counts), unnamed])
     order = np.argsort(labels, kind="stable")
