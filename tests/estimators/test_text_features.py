@@ -45,7 +45,8 @@ def prepare(folder, *options) -> Dataset:
     return open_dataset(folder / "dataset.h5")
 
 
-def test_same_bits_as_those_of_prepare(tmp_path) -> None:
+@pytest.mark.parametrize("words", ["plain", "symbols"])
+def test_same_bits_as_those_of_prepare(tmp_path, words) -> None:
     new = [*TEXTS[:7], "Salzwasser", ""]
     theirs = prepare(
         tmp_path,
@@ -54,9 +55,10 @@ def test_same_bits_as_those_of_prepare(tmp_path) -> None:
         *OPTIONS,
         "--features=characters=3-4",
         "--stop-words=german",
+        f"--words={words}",
         "--bias=0",
     )
-    ours = TextFeatures(features=BLOCKS, stop_words="german")
+    ours = TextFeatures(features=BLOCKS, stop_words="german", words=words)
     X = ours.fit_transform(iter(TEXTS))
     assert ours.get_feature_names_out().tolist() == theirs.feature_names
     assert "und" not in theirs.feature_names

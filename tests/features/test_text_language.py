@@ -50,6 +50,11 @@ def test_the_language_of_an_article_is_detected() -> None:
     assert detect(*ARTICLES.values()) == list(ARTICLES)
 
 
+def test_single_letters_and_numbers_do_not_change_the_language() -> None:
+    texts = [f"{text} a 1 b 2 c 3 i 4 y 5 o 6 e 7 u 8" for text in ARTICLES.values()]
+    assert detect_languages(tokenize(texts, word_kind="symbols")) == detect(*texts)
+
+
 def test_the_language_of_short_texts_is_unknown() -> None:
     assert set(
         detect(*(" ".join(text.split()[:3]) for text in ARTICLES.values() if " " in text))

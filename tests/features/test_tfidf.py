@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from ovaflow.console.errors import InputError
 from ovaflow.features import tokens, vocabulary
 from ovaflow.features.blocks import make_feature_locator, make_feature_namer
-from ovaflow.features.tfidf import RECORDED_PARAMETERS, TfIdf, apply_tfidf_to_counts
+from ovaflow.features.tfidf import TfIdf, apply_tfidf_to_counts
 from ovaflow.features.tokens import normal_form
 from ovaflow.features.vocabulary import fit_features, fit_tokens, read_tokens
 from ovaflow.settings.prepare import Prepare
@@ -177,16 +177,22 @@ def test_features_are_sorted_by_falling_document_frequency_then_name(
     assert fit_features(texts, settings, tfidf=tfidf).transform.feature_names == names.split()
 
 
+@pytest.mark.parametrize("words", ["plain", "symbols"])
 @pytest.mark.parametrize("tfidf", [True, False])
-def test_a_transform_is_rebuilt_from_its_parameters(tfidf) -> None:
-    train = make_corpus()
-    test = [*make_corpus(50, seed=1), "", "nothing known here"]
-    settings = Prepare(features=["words", "pairs"], stop_words="german", sublinear=tfidf, bias=0.5)
+def test_a_transform_is_rebuilt_from_its_parameters(tfidf, words) -> None:
+    train = [f"{text} c++" for text in make_corpus()]
+    test = [*make_corpus(50, seed=1), "", "nothing known here", "c++ c"]
+    settings = Prepare(
+        features=["words", "pairs"],
+        words=words,
+        stop_words="german",
+        sublinear=tfidf,
+        bias=0.5,
+        max_df=1.0,
+    )
     first = fit_features(train, settings, tfidf=tfidf).transform
-    given_back = {name: getattr(first, name) for name in RECORDED_PARAMETERS} | {
-        "token_pattern": tokens.TOKEN_PATTERNS["plain"]
-    }
-    second = TfIdf.from_parameters(given_back, first.feature_names, first.idf if tfidf else None)
+    idf = first.idf if tfidf else None
+    second = TfIdf.from_parameters(first.parameters, first.feature_names, idf)
     for ours, theirs in zip(second.transform(test), first.transform(test), strict=True):
         np.testing.assert_array_equal(ours, theirs)
 

@@ -23,7 +23,9 @@ from ovaflow.reading.markup import remove_markup
 
 CHARACTERS = st.one_of(
     st.characters(),
-    st.sampled_from("aeioußﬁİı\u0300\u0308\u0345\u1161\u11a8\u1100가ﾞか㏂\u09c7\u09be\u00a8Å½ \n.-+#"),
+    st.sampled_from(
+        "aeioußﬁİı\u0300\u0308\u0345\u1161\u11a8\u1100가ﾞか㏂\u09c7\u09be\u00a8Å½ \n.-+#"
+    ),
 )
 
 

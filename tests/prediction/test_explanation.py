@@ -176,6 +176,23 @@ def test_features_are_found_where_they_are_in_a_text() -> None:
     assert find_words(predictor, text) == theirs
 
 
+def test_words_of_symbols_are_found_where_they_are_in_a_text() -> None:
+    names = [".net", "c", "c#", "c++", "2", "r c++", "<f# forms>"]
+    blocks = ["words", "pairs", "names"]
+    predictor = make_predictor_of_texts(names, features=blocks, words="symbols")
+    text = "R, C++. Type 2 (C#)? F#-Forms, .NET; c."
+    theirs = {
+        "r c++": ["R, C++"],
+        "c++": ["C++"],
+        "2": ["2"],
+        "c#": ["C#"],
+        "<f# forms>": ["F#-Forms"],
+        ".net": [".NET"],
+        "c": ["c"],
+    }
+    assert find_words(predictor, text) == theirs
+
+
 FOREST = ForestModel(**make_fields("fastxml"), forest=join_trees([], D, L))
 DRAWN = Projection(
     np.zeros((1, D, 64), np.float32), RANK, *draw_random_features("gaussian", RANK, 11, 1.0, 0)

@@ -1,6 +1,7 @@
 """Evidence of the second stage in words, against neighbours of scikit-learn and counts."""
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,6 +32,7 @@ TOPICS = {
     "Rails": "rail signal",
     "Ferries": "ferry ship",
 }
+TOPICS_OF_SYMBOLS = ["C++ castles", "red dragons", "blue whales"]
 ALL = f"--labels={len(TOPICS)}"
 
 
@@ -65,16 +67,25 @@ def make_trees() -> BoostedTrees:
 
 @pytest.fixture(scope="module")
 def case(tmp_path_factory) -> SimpleNamespace:
-    """A dataset, and a model of random weights with its second stage."""
-    folder = tmp_path_factory.mktemp("second")
-    write_records(f"{folder}/records.csv", make_records())
+    return make_case(tmp_path_factory.mktemp("second"), make_records())
+
+
+def make_case(folder: Path, records: list[dict[str, str]], *options: str) -> SimpleNamespace:
+    """Make a dataset, and a model of random weights with its second stage."""
+    write_records(f"{folder}/records.csv", records)
     files = (
         f"--train={folder}/records.csv",
         f"--test={folder}/records.csv",
         f"--output={folder}/dataset.h5",
     )
     ovaflow(
-        "prepare", "--format=csv", "--label-separator=|", "--features=words", "--max-df=1.0", files
+        "prepare",
+        "--format=csv",
+        "--label-separator=|",
+        "--features=words",
+        "--max-df=1.0",
+        files,
+        options,
     )
     dataset = open_dataset(folder / "dataset.h5")
     weights = np.random.default_rng(3).normal(size=(dataset.n_labels, dataset.n_features))
@@ -136,6 +147,25 @@ def test_names_in_the_text(case) -> None:
     }
     assert list_evidence(labels["Tea"])["name in the text"] == ours
     assert "name in the text" not in list_evidence(labels["Bees"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("plain", "all words of its name appear in the text"),
+        ("symbols", "words like most of its name appear in the text"),
+    ],
+)
+def test_names_of_symbols_are_compared_as_the_model_reads_words(tmp_path, kind, said) -> None:
+    records = []
+    for number in range(60):
+        name = TOPICS_OF_SYMBOLS[number % 3]
+        often = "c++" if number % 2 else "such"
+        records.append({"text": f"{name} and {often}", "labels": name})
+    case = make_case(tmp_path, records, f"--words={kind}")
+    answer = json.loads(ovaflow("explain", case.path, "--text=red castles", "--labels=3", "--json"))
+    labels = {label["name"]: label for label in answer["labels"]}
+    assert list_evidence(labels["C++ castles"])["name in the text"]["text"] == said
 
 
 @pytest.mark.parametrize(

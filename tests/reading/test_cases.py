@@ -7,9 +7,12 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from following import follow_command
 from prediction_reading import assert_predict_reads_the_same
+
+from ovaflow.prediction.predictor import Predictor
 
 EIGHT_GENRES = [
     "Action",
@@ -380,6 +383,23 @@ def test_workbooks(read, name) -> None:
     prepared = read(f"33/{name}.xlsx", SEMICOLON)
     assert said in prepared.said
     assert prepared.found[1] == n_records
+
+
+LANGUAGES = [".NET", "C", "C#", "C++", "D", "F#", "Java", "R"]
+
+
+def test_names_of_symbols(cases, advised, trained) -> None:
+    said = "6 labels have names without a word of two letters or more, such as C, C#, C++, D, F#,"
+    prepared = advised(cases["39"] / "tags.csv", SEMICOLON, said, "--words=symbols")
+    assert "without a word" not in prepared.said
+    assert summarize_labels(prepared) == (LANGUAGES, 600, 1.3)
+    predictor = Predictor.open(trained(prepared.dataset))
+    best, _ = predictor.top_k(predictor.from_split(prepared.dataset.test), 1)
+    Y = prepared.dataset.test.Y.to_scipy().toarray()
+    assert Y[np.arange(len(best)), best[:, 0]].all()
+    [answer] = predictor.answer(["What of .NET, though?"], top_k=1)
+    assert [label.name for label in answer.labels] == [".NET"]
+    assert (answer.words, answer.known_words) == (4, 2)
 
 
 def test_all_sheets_of_a_workbook(read) -> None:

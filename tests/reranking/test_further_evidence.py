@@ -91,6 +91,26 @@ def test_pieces_of_names_are_those_of_scikit_learn(words) -> None:
     assert (ours.share[0, label] > 0.5, ours.place[0, label]) == (True, 3)
 
 
+@pytest.mark.parametrize(("words", "is_piece"), [("plain", False), ("symbols", True)])
+def test_names_that_are_no_features_have_the_words_of_the_dataset(
+    tmp_path, words, is_piece
+) -> None:
+    rows = ["text,labels", *["about dragons,dragons|F#", "about trains,trains"] * 3]
+    (tmp_path / "records.csv").write_text("\n".join(rows) + "\n")
+    files = f"--train={tmp_path}/records.csv", f"--output={tmp_path}/dataset.h5"
+    ovaflow(
+        "prepare",
+        "--format=csv",
+        "--split=random",
+        "--label-separator=|",
+        *files,
+        f"--words={words}",
+    )
+    dataset = open_dataset(tmp_path / "dataset.h5")
+    pieces = PiecesOfName.fit(EvidenceTraining(dataset, dataset, (1.0, 0.0)))
+    assert ('" f# "' in list(pieces.pieces.lines)) == is_piece
+
+
 @pytest.fixture(scope="module")
 def model_with_all_kinds(folder, dataset, held, held_predictions, model, tmp_path_factory):
     """A model whose second stage has all kinds of evidence, whatever they are worth."""

@@ -48,6 +48,11 @@ REMBRANDT = {"method": "rembrandt"}
         ("prepare", "", f"{WORDS} {SPLIT} {END}"),
         (
             "prepare",
+            "prepare: {words: symbols}",
+            f"{WORDS.replace(TERMS, 'words=symbols ' + TERMS)} {SPLIT} {END}",
+        ),
+        (
+            "prepare",
             "mine: {format: xmc-text, train: a, test: b, normalize: false}",
             "first-label=0 tfidf=false no-normalize bias=1.0 unlabelled=keep format=xmc-text",
         ),

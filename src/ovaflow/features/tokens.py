@@ -260,10 +260,10 @@ def _find_tokens(
         # a single sign before a letter is between two words
         if signs_end > end + 1 or signs_end == len(classes) or classes[signs_end] < _LETTER:
             end = signs_end
-        # a point after anything but a space or the like ends what is before it
-        if start > 0 and classes[start - 1] == _POINT:
-            if start == 1 or classes[start - 2] == _NEITHER:
-                start -= 1
+        has_point = start > 0 and classes[start - 1] == _POINT
+        # a point after a word or another sign ends what is before it
+        if has_point and (start == 1 or classes[start - 2] == _NEITHER):
+            start -= 1
         if end - start >= fewest_characters:
             starts[n_tokens] = start
             ends[n_tokens] = end
@@ -394,9 +394,7 @@ class TokenSpan(NamedTuple):
     ends: list[int]
 
 
-def find_token_spans(
-    text: str, *, html: bool = False, word_kind: str = PLAIN
-) -> list[TokenSpan]:
+def find_token_spans(text: str, *, html: bool = False, word_kind: str = PLAIN) -> list[TokenSpan]:
     """Find the :class:`TokenSpan` of each token of a text, in order.
 
     Tokens of HTML have their positions in the HTML.
