@@ -389,9 +389,9 @@ LANGUAGES = [".NET", "C", "C#", "C++", "D", "F#", "Java", "R"]
 
 
 def test_names_of_symbols(cases, advised, trained) -> None:
-    said = "6 labels have names without a word of two letters or more, such as C, C#, C++, D, F#,"
+    said = "have no word of two letters or more, such as C, C#, C++, D, F#: words: symbols makes"
     prepared = advised(cases["39"] / "tags.csv", SEMICOLON, said, "--words=symbols")
-    assert "without a word" not in prepared.said
+    assert "have no word" not in prepared.said
     assert summarize_labels(prepared) == (LANGUAGES, 600, 1.3)
     predictor = Predictor.open(trained(prepared.dataset))
     best, _ = predictor.top_k(predictor.from_split(prepared.dataset.test), 1)

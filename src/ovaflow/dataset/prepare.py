@@ -89,7 +89,8 @@ def _prepare_texts(source: SourceFiles, threads: int, folder: Path | None) -> Da
         n_names = _count_names(labels.select_learnt_names(matrices.names), labels.others)
         counts["label_names_without_features"] = n_names - named["named_labels"]
     if source.settings.words == PLAIN:
-        names_of_symbols = find_names_of_symbols(matrices.names)
+        # the beginnings of test texts are at hand
+        names_of_symbols = find_names_of_symbols(matrices.names, records.test.excerpts)
         if names_of_symbols:
             counts["names_of_symbols"] = len(names_of_symbols)
             counts["names_of_symbols_such_as"] = ", ".join(names_of_symbols[:_MAX_LISTED_NAMES])

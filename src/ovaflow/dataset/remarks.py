@@ -58,9 +58,9 @@ _COUNTED_REMARKS = {
     "test_without_labels": "{count:,} of {test_instances:,} test instances have no label",
     "test_with_unseen_labels_only": "{count:,} of {test_instances:,} test instances "
     "have only labels that no training instance has",
-    "names_of_symbols": "{count:,} labels have names without a word of two letters or more, such "
-    "as {names_of_symbols_such_as}, which no text is known by: words: symbols makes single letters "
-    "and signs words",
+    "names_of_symbols": "{count:,} labels have names that are in texts, but have no word of two "
+    "letters or more, such as {names_of_symbols_such_as}: words: symbols makes words of single "
+    "letters and signs",
     "doubt_about_labels": "{count}",
     "labels_cut": "labels seem to be sentences that commas cut, such as {count!r:.100}: "
     "label_separator: none takes each cell as one label",

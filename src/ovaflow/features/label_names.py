@@ -8,20 +8,24 @@ import numpy as np
 
 from ovaflow.console.errors import StrPath
 from ovaflow.features.tfidf import TfIdf, stack_blocks
-from ovaflow.features.tokens import tokenize
+from ovaflow.features.tokens import SYMBOLS, find_words, tokenize, tokenize_in_batches
 from ovaflow.features.vocabulary import join_tokens
 from ovaflow.sparse.csr import CSR, select_rows
 
 
-def find_names_of_symbols(names: Sequence[str]) -> list[str]:
-    """Find the names, such as C and C++, that have no plain word, but a letter as their word."""
-    plain = tokenize(names)
-    found = []
-    for number in np.flatnonzero(np.diff(plain.indptr) == 0).tolist():
+def find_names_of_symbols(names: Sequence[str], texts: Iterable[str]) -> list[str]:
+    """Find the names, such as C and C++, that are in texts, but have no plain word."""
+    without_words = []
+    for number in np.flatnonzero(np.diff(tokenize(names).indptr) == 0).tolist():
         # numbers are more often codes than words of texts
         if any(character.isalpha() for character in names[number]):
-            found.append(names[number])
-    return found
+            without_words.append(names[number])
+    if not without_words:
+        return []
+    words: set[str] = set()
+    for tokens in tokenize_in_batches(texts, word_kind=SYMBOLS, quiet=True):
+        words.update(tokens.words)
+    return [name for name in without_words if find_words(name, word_kind=SYMBOLS) <= words]
 
 
 def append_label_names(
