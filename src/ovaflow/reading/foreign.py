@@ -33,6 +33,20 @@ ONE_OBJECT_PER_LINE = "write one object per line: " + _PYTHON.format(
     "import json,sys; [print(json.dumps(r)) for r in json.load(sys.stdin)]", ".json", ".jsonl"
 )
 """Remedy for an array of JSON."""
+ONE_LINE_PER_OBJECT = "write each object in one line: " + _PYTHON.format(
+    r"import json,re,sys; [print(json.dumps(json.loads(r))) "
+    r"for r in re.split('(?m)(?<=^})\s*(?={)',sys.stdin.read())]",
+    ".json",
+    ".jsonl",
+)
+"""Remedy for objects of JSON that span lines."""
+NAMES_FOR_LISTS = "write objects, with a name for each value: " + _PYTHON.format(
+    "import json,sys; [print(json.dumps(dict(zip([{}],json.loads(r))))) "
+    "for r in sys.stdin if r.strip()]",
+    ".jsonl",
+    ".jsonl",
+)
+"""Remedy for lists of values, whose quoted names it takes."""
 _ARROW = (
     'write it as Parquet: python3 -c "import pyarrow.feather as f, pyarrow.parquet as p; '
     "p.write_table(f.read_table('old.feather'),'new.parquet')\""
@@ -55,7 +69,7 @@ _AS_SHEET = "save it as .xlsx or as CSV UTF-8"
 
 _REMEDIES = {
     ".xls": _AS_SHEET,
-    ".json": f"set format: jsonl if each line is an object, else {ONE_OBJECT_PER_LINE}",
+    ".json": f"set format: jsonl if each line is a record, else {ONE_OBJECT_PER_LINE}",
     ".arff": f"write it as CSV: {_ARFF_COMMAND}",
     ".zip": _UNZIP,
     ".tar": _UNTAR,

@@ -88,7 +88,7 @@ def _write_header_command(records: _Records, required: Sequence[str], path: StrP
     """Write the command that puts a header above the records of a file, or of all parts."""
     header = io.StringIO()
     writer = csv.writer(header, delimiter=records.delimiter, lineterminator="")
-    writer.writerow(_name_columns(records.rows, required))
+    writer.writerow(name_columns(records.rows, required))
     echo = f"echo {_quote(header.getvalue())}"
     if records.delimiter == "\t":
         # a message has no tabs
@@ -108,7 +108,7 @@ def _quote(text: str) -> str:
     return "'" + text.replace("'", r"'\''") + "'"
 
 
-def _name_columns(rows: list[list[str]], required: Sequence[str]) -> list[str]:
+def name_columns(rows: list[list[str]], required: Sequence[str]) -> list[str]:
     """Name columns by what they hold: text and labels, if only these are required."""
     n_columns = len(rows[0])
     places = list(range(n_columns))
