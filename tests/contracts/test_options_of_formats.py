@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 from commands import list_words
+from config_factory import make_config
 from synthetic import prepare_and_train
 from written_formats import FILE_CONTENTS
 
 from ovaflow.cli import main
+from ovaflow.console.errors import InputError
 from ovaflow.settings.source import ReadTexts
 
 TABLES = {"csv", "jsonl", "parquet", "xlsx", "ods"}
@@ -79,6 +81,15 @@ def run(capsys):
     return run_command
 
 
+def load_entry(entry) -> str:
+    """Read a dataset of a config written by hand; return the complaint about it."""
+    try:
+        make_config(mine=entry)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
 def is_refused_by_name(said, name) -> bool:
     """Tell whether a message says that the format lacks the setting."""
     beside_text = f"{name}: next to texts in columns" in said
@@ -93,6 +104,7 @@ def test_each_door(write, run, model, format, name, is_taken) -> None:
     doors = {
         "prepare": run("prepare", f"--train={path}", "--output=d.h5", given),
         "train": run("train", path, "--print-config", given),
+        "config": load_entry({"format": format, "train": str(path), name: value}),
     }
     # as many columns of them as the model has
     if name not in ("number_columns", "category_columns"):
@@ -101,6 +113,13 @@ def test_each_door(write, run, model, format, name, is_taken) -> None:
         doors["predict"] = run("predict", model, path, given)
     for door, said in doors.items():
         assert is_refused_by_name(said, name) == (not is_taken), f"{door}: {said}"
+
+
+@pytest.mark.parametrize("name", sorted(OF_PREDICT))
+def test_a_text_alone_has_no_file(run, model, name) -> None:
+    option = f"--{name.replace('_', '-')}"
+    said = run("predict", model, "--text=wax", f"{option}={TAKEN[name][0]}")
+    assert f"{option} goes with a FILE" in said
 
 
 def test_lines_have_no_ids(write, run, model) -> None:

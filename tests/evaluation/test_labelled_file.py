@@ -209,6 +209,33 @@ def test_a_file_of_features(tmp_path) -> None:
         rank_labels(predictor, path)
 
 
+@pytest.mark.parametrize("trained_from", [0, 1])
+@pytest.mark.parametrize("kind", ["svmlight", "csv"])
+def test_labels_are_counted_from_0_or_1(tmp_path, kind, trained_from) -> None:
+    """As those of the model's data are, or as an option says."""
+    for first in (0, 1):
+        lines = ["text,labels"] if kind == "csv" else []
+        for record in range(30):
+            label = record % 3
+            if kind == "csv":
+                lines.append(f"word{label} number{record % 5},{label + first}")
+            else:
+                lines.append(f"{label + first} {label + 1}:1 {4 + record % 5}:1")
+        (tmp_path / f"from{first}").write_text("\n".join(lines))
+    (tmp_path / "names.txt").write_text("bees\nfood\nchess\n")
+    options = [f"--format={kind}", f"--train={tmp_path}/from{trained_from}"]
+    options += [f"--first-label={trained_from}", f"--labels={tmp_path}/names.txt"]
+    model = prepare_and_train(tmp_path, options)
+    for first in (0, 1):
+        chosen = [] if first == trained_from else [f"--first-label={first}"]
+        output = tmp_path / "measured.json"
+        path = tmp_path / f"from{first}"
+        given = f"--model={model}", f"--format={kind}", f"--output={output}"
+        ovaflow("evaluate", path, given, chosen)
+        metrics = json.loads(output.read_text())["models"][0]["metrics"]
+        assert (metrics["P@1"], metrics["unknown labels"]) == (1, 0)
+
+
 def test_models_are_called_by_what_tells_them_apart() -> None:
     assert make_distinct_names(["a/old/msi/model.h5", "a/new/msi/model.h5"]) == ["old", "new"]
     assert make_distinct_names(["x/model.h5", "x/new/model.h5"]) == ["x/model.h5", "x/new/model.h5"]

@@ -99,11 +99,7 @@ def open_source(settings: PrepareSource, files: dict[str, Any]) -> SourceFiles:
         raise click.UsageError(f"--format={settings.format} needs --train")
     if len(as_list(files["extra"] or [])) != len(settings.extra_weight):
         raise click.UsageError("give an --extra-weight for each --extra")
-    chosen = {}
-    for name, value in settings:
-        if value != type(settings).model_fields[name].default:
-            chosen[name] = value
-    require_settings_of_format(settings, chosen)
+    require_settings_of_format(settings, settings.model_dump(exclude_defaults=True))
     return SourceFiles(settings, **files)
 
 

@@ -202,6 +202,7 @@ def predict_command(
     request = _Request(predictor, files, question, optimise, division, threads)
     if dataset is not None and (inputs or texts):
         raise click.UsageError("--dataset takes no FILE and no --text")
+    _require_files(inputs, reading)
     if dataset is not None and output is not None and output.suffix == ".h5":
         _require_options_of_arrays(request, destination)
         predictions = _predict_dataset(request, dataset)
@@ -219,6 +220,13 @@ def predict_command(
     _check_kept(destination, instances)
     _remark_on_columns(request.predictor, instances)
     _write_answers(request, instances, destination)
+
+
+def _require_files(inputs: Sequence[str], reading: Mapping[str, Any]) -> None:
+    """Refuse options of the reading of files where there are none."""
+    for name, value in reading.items():
+        if value is not None and not inputs:
+            raise click.UsageError(f"--{name.replace('_', '-')} goes with a FILE")
 
 
 def _require_options_of_arrays(request: _Request, destination: _Destination) -> None:

@@ -25,7 +25,13 @@ from ovaflow.features.tokens import PLAIN, remove_words
 from ovaflow.features.vocabulary import FittedFeatures, fit_tokens, transform_in_parts
 from ovaflow.labels.choice import LabelFinder, drop_labels, expand_entries
 from ovaflow.labels.lists import LabelLists
-from ovaflow.labels.matrix import LabelMatrices, Labels, make_labels, read_names_by_id
+from ovaflow.labels.matrix import (
+    LabelMatrices,
+    Labels,
+    count_labels_from_zero,
+    make_labels,
+    read_names_by_id,
+)
 from ovaflow.labels.separators import SeparatorDoubt
 from ovaflow.reading.declared_sizes import require_plausible_size
 from ovaflow.reading.formats import FORMATS
@@ -403,7 +409,8 @@ def _read_matrices(
     paths = [getattr(source, role) for role in roles]
     labels_paths = [getattr(source, f"{role}_labels") for role in roles]
     numbering, matrices = FORMATS[source.format].read(paths, labels_paths)
-    matrices = [(X, _count_labels_from_zero(Y, source)) for X, Y in matrices]
+    first = source.settings.first_label
+    matrices = [(X, count_labels_from_zero(Y, first, source.train_name)) for X, Y in matrices]
     names = read_names_by_id(source, max(Y.n_columns for _, Y in matrices))
     d = max(X.n_columns for X, _ in matrices)
     n_entries = sum(len(X.data) for X, _ in matrices)
@@ -415,18 +422,6 @@ def _read_matrices(
             Split(X._replace(n_columns=d), Y._replace(n_columns=len(names)), records=records)
         )
     return numbering, names, parts
-
-
-def _count_labels_from_zero(Y: CSR, source: SourceFiles) -> CSR:
-    """Return labels (n, l) whose first one has the number 0."""
-    first = source.settings.first_label
-    if not first:
-        return Y
-    if Y.indices.min(initial=first) < first:
-        raise InputError(
-            "a label has the number 0", path=source.train_name, remedy="leave out first_label: 1"
-        )
-    return Y._replace(indices=Y.indices - np.int32(first), n_columns=Y.n_columns - first)
 
 
 def _count_instances(

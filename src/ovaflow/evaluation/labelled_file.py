@@ -16,7 +16,7 @@ from ovaflow.evaluation.measured import EvaluatedPredictions
 from ovaflow.evaluation.model_comparison import RecordMetrics
 from ovaflow.evaluation.reliability import PRECISION_LEVELS, measure_assigned_labels
 from ovaflow.labels.hierarchy import compute_levels, list_ancestors
-from ovaflow.labels.matrix import number_labels
+from ovaflow.labels.matrix import count_labels_from_zero, number_labels
 from ovaflow.model.model_file import Model
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.familiarity import WordCount, has_many_unknown_words
@@ -109,7 +109,8 @@ def rank_file(
             their_counts = _describe_counts(theirs.measured)
             our_counts = _describe_counts(ours.measured)
             message = f"{first} reads {their_counts}, {name} {our_counts}"
-            remedy = "say how to read it with --labels-column, --label-separator or --format"
+            options = [*_list_label_options(settings.format), "--format"]
+            remedy = f"say how to read it with {' or '.join(options)}"
             raise InputError(message, path=path, remedy=remedy)
     return answers
 
@@ -176,10 +177,15 @@ def _refuse_without_labels(
     if has_labels:
         message = f"no label of any record is one of those of {predictor.model.path}"
     remedy = "check the file"
-    options = [f"--{name.replace('_', '-')}" for name in FORMATS[format].label_settings]
+    options = _list_label_options(format)
     if options:
         remedy = f"check {' and '.join(options)}"
     raise InputError(message, path=path, remedy=remedy)
+
+
+def _list_label_options(format: str) -> list[str]:
+    """List the options that say where the labels of a record are."""
+    return [f"--{name.replace('_', '-')}" for name in FORMATS[format].label_settings]
 
 
 def _make_label_matrix(rows: Sequence[set[int]], n_labels: int) -> CSR:
@@ -202,14 +208,14 @@ def _read_texts(
     """Read records that are texts, or vectors in a column."""
     uris = [*predictor.label_uris, *predictor.model.names.replaced]
     instances = merge_repeated(read_file(settings, path, counts, uris), settings.repeated)
-    numbers = number_labels(predictor.model, predictor.model.transform)
-    above = predictor.model.above
+    model = predictor.model
+    numbers = number_labels(model, model.transform, settings.first_label)
     while batch := list(itertools.islice(instances, BATCH_SIZE)):
         labels = []
         n_labels = []
         for instance in batch:
             known = {numbers[label] for label in instance.labels if label in numbers}
-            ancestors = _find_ancestors(above, known)
+            ancestors = _find_ancestors(model.above, known)
             labels.append(known | ancestors)
             n_labels.append(len(instance.labels) + len(ancestors))
         # a column of vectors has arrays in place of texts
@@ -240,6 +246,7 @@ def _read_features(
     if X.n_columns > d:
         message = f"{X.n_columns:,} features, the model has {d:,}"
         raise InputError(message, path=path, remedy="give a file with its features")
+    Y = count_labels_from_zero(Y, settings.first_label, path)
     labels = np.split(Y.indices, Y.indptr[1:-1])
     known = [set(row[row < predictor.n_labels].tolist()) for row in labels]
     features = FeaturesAndFamiliarity(predictor.transformed(X._replace(n_columns=d)))

@@ -534,12 +534,27 @@ def number_labels_by_mark(named: Any) -> dict[str, int]:
     return numbers | named.names.replaced
 
 
-def number_labels(named: Any, parameters: Mapping[str, Any]) -> dict[str, int]:
-    """Map marks to labels as :func:`number_labels_by_mark`, and numbers if the source has these."""
+def number_labels(
+    named: Any, parameters: Mapping[str, Any], first: int | None = None
+) -> dict[str, int]:
+    """Map marks to labels as :func:`number_labels_by_mark`, and numbers if the source has these.
+
+    The ``first`` label has the number 0 or 1, by default as in the source.
+    """
     numbers = number_labels_by_mark(named)
     source = parameters.get("source", {})
     if "labels" in source.get("files", {}):
-        first = source.get("first_label", 0)
+        if first is None:
+            first = source.get("first_label", 0)
         for label in range(named.n_labels):
             numbers[str(label + first)] = label
     return numbers
+
+
+def count_labels_from_zero(Y: CSR, first: int, path: StrPath) -> CSR:
+    """Return labels (n, l) of a file whose ``first`` label has the number 0 or 1."""
+    if not first:
+        return Y
+    if Y.indices.min(initial=first) < first:
+        raise InputError("a label has the number 0", path=path, remedy="leave out first_label: 1")
+    return Y._replace(indices=Y.indices - np.int32(first), n_columns=Y.n_columns - first)

@@ -89,6 +89,8 @@ class SourceFiles:
         """Refuse files that are missing, or that do not go with the format."""
         if self.dev is not None and not self.settings.has_texts:
             raise InputError("dev goes with texts, not with features", remedy="leave it out")
+        if self.settings.first_label and holds_texts(self.format) and self.labels is None:
+            raise InputError("first_label goes with labels, a file of names", remedy="leave it out")
         for role, location in self.files.items():
             if isinstance(location, list) and not self._accepts_several(role):
                 raise InputError(
@@ -176,6 +178,8 @@ class SourceFiles:
             for name, default in _DEFAULTS.items():
                 if settings[name] != default:
                     provenance[name] = settings[name]
+        elif self.settings.first_label:
+            provenance["first_label"] = self.settings.first_label
         return provenance
 
     @property

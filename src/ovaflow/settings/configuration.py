@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, create_model, model_validator
 
 from ovaflow.registry import ONE_VS_ALL, find_method, import_reference, method_names
 from ovaflow.settings.predict import AUTO_RERANK_SHARE, N_CANDIDATES, Predict, Report, Sweep
-from ovaflow.settings.prepare import Prepare, Tune
+from ovaflow.settings.prepare import Prepare, PrepareSource, Tune, explain_foreign_setting
 from ovaflow.settings.schema import REPLACED_SECTIONS
 from ovaflow.settings.section import HELD_OUT_PREFIX, Name, Section, setting
 from ovaflow.settings.source import Location, Source
@@ -215,6 +215,12 @@ class Config(_WithMethods):
             )
         if prepare.split_conflict:
             raise ValueError(f"datasets.{dataset}: {prepare.split_conflict}")
+        entry = self.datasets[dataset]
+        if entry.format is not None:
+            chosen = entry.model_dump(exclude_defaults=True)
+            foreign = explain_foreign_setting(PrepareSource.model_construct(**chosen), chosen)
+            if foreign:
+                raise ValueError(f"datasets.{dataset}: {foreign}; leave it out")
 
     def _check_start(self, name: str) -> None:
         """Refuse a start that does not go with the other settings of a run."""

@@ -421,6 +421,13 @@ def require_settings_of_format(
     ------
     InputError
     """
+    message = explain_foreign_setting(settings, chosen)
+    if message is not None:
+        raise InputError(message, path=path, remedy="leave it out, or give another format")
+
+
+def explain_foreign_setting(settings: Section, chosen: Mapping[str, Any]) -> str | None:
+    """Explain the first chosen setting of the reading of files that their format does not have."""
     format = settings.format
     for name, value in chosen.items():
         if value in (None, (), []):
@@ -436,8 +443,8 @@ def require_settings_of_format(
             )
             is_known = not is_of_format or name not in settings.irrelevant_settings
         if not is_known:
-            message = f"{name} ({value}): a file of format {format} has no such setting"
-            raise InputError(message, path=path, remedy="leave it out, or give another format")
+            return f"{name} ({value}): a file of format {format} has no such setting"
+    return None
 
 
 _COMPARED_BLOCKS = ("words", "words+prefixes=6", "words+pairs", "words+pairs+prefixes=6")
