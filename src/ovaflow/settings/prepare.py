@@ -426,7 +426,7 @@ def require_settings_of_format(
         raise InputError(message, path=path, remedy="leave it out, or give another format")
 
 
-def explain_foreign_setting(settings: Section, chosen: Mapping[str, Any]) -> str | None:
+def explain_foreign_setting(settings: PrepareSource, chosen: Mapping[str, Any]) -> str | None:
     """Explain the first chosen setting of the reading of files that their format does not have."""
     format = settings.format
     for name, value in chosen.items():
