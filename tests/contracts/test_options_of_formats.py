@@ -25,6 +25,7 @@ TAKEN = {
     "category_columns": ("nosuch", COLUMNS),
     "vector_column": ("nosuch", TABLES),
     "label_separator": (";", CELLS),
+    "label_enclosure": ("brackets", CELLS),
     "label_key": ("nosuch", CELLS),
     "label_threshold": ("0.5", CELLS),
     "labels_are": ("one-hot", CELLS),

@@ -2,17 +2,23 @@
 formats.
 """
 
+import csv
 import io
 import json
 import random
+import re
 from collections import Counter
 
 import pandas
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sheets import make_ods, make_xlsx
 
 from ovaflow.evaluation.labelled_file import choose_reading_settings
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.reading.cells import MISSING_WORDS, clean_name
+from ovaflow.reading.instances import Reading
 from ovaflow.reading.preview import PREVIEWED_RECORDS
 from ovaflow.records.source import read_file
 
@@ -21,6 +27,7 @@ KINDS = ["csv", "jsonl", "parquet", "xlsx", "ods", "text-tsv"]
 TOPICS = ["Chess", "Music, general", "Home, garden", "Pottery", "Railways"]
 WORDS = ["river", "stone", "lamp", "paper", "engine", "harbour", "violin", "cloud", "winter"]
 DRAW = random.Random(7)
+SEMICOLON = "--label-separator=;"
 
 
 def draw_lists(n, names=TOPICS) -> list[list[str]]:
@@ -81,6 +88,13 @@ def read_by_model(tmp_path, trained):
         return [list(instance.labels) for instance in instances]
 
     return read_cells
+
+
+def write_fields(labels) -> str:
+    """Write names as a line of CSV, in quotes where they contain a comma."""
+    buffer = io.StringIO()
+    csv.writer(buffer).writerow(labels)
+    return buffer.getvalue().strip()
 
 
 def write_strings(labels) -> str:
@@ -178,3 +192,173 @@ def test_columns_of_lists_and_of_strings(prepare) -> None:
     prepared = prepare(table, ["--labels-column=topics,keywords", "--max-df=1.0"])
     assert prepared.found[0] == ["Chess", "Home, garden", "Music", "Pottery"]
     assert "label_separator: none takes each cell as one label" in prepared.said
+
+
+PLAIN = ["Chess", "Music", "Pottery", "Railways"]
+WITHOUT_COMMAS = draw_lists(60, PLAIN)
+IN_HOME = draw_lists(60, ["Food", "Home, garden", "Home, kitchen"])
+ENCLOSED = {
+    "brackets": (WITHOUT_COMMAS, lambda labels: f"[{', '.join(labels)}]", []),
+    "brackets and a separator": (IN_HOME, lambda labels: f"[{'; '.join(labels)}]", [SEMICOLON]),
+    "brackets, another separator": (
+        WITHOUT_COMMAS,
+        lambda labels: f"[{', '.join(labels)}]",
+        [SEMICOLON],
+    ),
+    "brackets, no separator": (
+        WITHOUT_COMMAS,
+        lambda labels: f"[{','.join(labels)}]",
+        ["--label-separator=none"],
+    ),
+    "quotes in brackets": (IN_HOME, lambda labels: f"[{write_fields(labels)}]", []),
+    "parentheses": (WITHOUT_COMMAS, lambda labels: f"({', '.join(labels)})", []),
+    "braces": (IN_HOME, lambda labels: "{" + "; ".join(labels) + "}", [SEMICOLON]),
+    "quotes": (IN_HOME, lambda labels: ", ".join(f'"{name}"' for name in labels), []),
+    "single quotes": (IN_HOME, lambda labels: ",".join(f"'{name}'" for name in labels), []),
+    "other quotes": (IN_HOME, lambda labels: ", ".join(f"“{name}”" for name in labels), []),
+    "quotes and a separator": (
+        IN_HOME,
+        lambda labels: "; ".join(f'"{name}"' for name in labels),
+        [SEMICOLON],
+    ),
+    "quotes and spaces": (
+        IN_HOME,
+        lambda labels: " ".join(f'"{name}"' for name in labels),
+        ["--label-separator= "],
+    ),
+    "quotes where needed": (IN_HOME, lambda labels: write_fields(labels), []),
+}
+"""Labels, how they are written, and options."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("form", ENCLOSED)
+def test_labels_in_brackets_or_quotes(prepare_cells, kind, form) -> None:
+    lists, write, options = ENCLOSED[form]
+    prepared = prepare_cells(kind, [write(labels) for labels in lists], *options)
+    assert prepared.found == expect(lists)
+    assert re.search("'?labels'?,? +in (brackets|quotes), separated by", prepared.said)
+
+
+@pytest.mark.parametrize("form", ENCLOSED)
+def test_a_model_remembers_what_encloses_labels(prepare_cells, read_by_model, form) -> None:
+    lists, write, options = ENCLOSED[form]
+    prepared = prepare_cells("csv", [write(labels) for labels in lists], *options)
+    # none of the new cells shows it
+    new = [[max(labels)] for labels in lists[:3]]
+    cells = [write(labels) for labels in new]
+    assert read_by_model(prepared.dataset, "csv", cells) == new
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["[Festschrift]", '"Titel"', "(NLP)", "'Tis", "[a] b"])
+def test_names_in_brackets_or_quotes_among_others(prepare_cells, kind, name) -> None:
+    lists = [*WITHOUT_COMMAS, [name], [name]]
+    prepared = prepare_cells(kind, [", ".join(labels) for labels in lists])
+    assert prepared.found == expect(lists)
+    assert "label_enclosure" not in prepared.said
+    prepared = prepare_cells(kind, [f"{name}, Chess"] * 3 + ["Chess"] * 9)
+    assert prepared.found == (sorted([name, "Chess"]), 12, 15)
+
+
+LATE_PLAIN = [["Chess"], ["Pottery"]] * (PREVIEWED_RECORDS // 2)
+
+
+@pytest.mark.parametrize(
+    ("write", "lists", "advice", "setting"),
+    [
+        (
+            ENCLOSED["brackets"][1],
+            WITHOUT_COMMAS,
+            "4 different labels are in brackets, such as '[Chess]', and elsewhere brackets hold "
+            "several: label_enclosure: brackets",
+            "--label-enclosure=brackets",
+        ),
+        (
+            ENCLOSED["quotes where needed"][1],
+            IN_HOME,
+            "3 different labels begin or end with a quote, such as '\"Home': label_enclosure: quotes",
+            "--label-enclosure=quotes",
+        ),
+    ],
+)
+def test_advice_about_enclosures(advised, write, lists, advice, setting) -> None:
+    cells = [*("Chess" if n % 2 else "Pottery" for n in range(PREVIEWED_RECORDS))]
+    cells += [write(labels) for labels in lists]
+    read = advised(make_file("csv", cells), [], advice, setting)
+    assert read.found == expect(LATE_PLAIN + lists)
+    assert advice not in read.said
+
+
+@pytest.mark.parametrize(
+    ("cell", "enclosure", "labels"),
+    [
+        ("[Action, Comedy]", "none", ["[Action", "Comedy]"]),
+        ('"Action", "Comedy"', "none", ['"Action"', '"Comedy"']),
+        ('["Action", "Comedy"]', "none", ["Action", "Comedy"]),
+        ("[Action, null]", "brackets", ["Action"]),
+        ("[]", "brackets", []),
+        ("[Action]", "brackets", ["Action"]),
+        ("Action, Comedy", "brackets", ["Action", "Comedy"]),
+        ("[250.10, 010]", "brackets", ["250.10", "010"]),
+        ('"a ""b""", c', "quotes", ['a "b"', "c"]),
+        (r"'O\'Brien', 'l''été'", "quotes", ["O'Brien", "l'été"]),
+        ("'Tis, Rock 'n' roll", "quotes", ["'Tis", "Rock 'n' roll"]),
+        ('"a" b, "c', "quotes", ['"a" b', '"c']),
+    ],
+)
+def test_cells_by_what_encloses_labels(cell, enclosure, labels) -> None:
+    reading = Reading(["text"], ["labels"], label_enclosure=enclosure)
+    assert list(reading.parse_judged_labels([cell])[0]) == labels
+
+
+def test_a_list_that_was_cut_off_is_refused() -> None:
+    reading = Reading(["text"], ["labels"], label_enclosure="brackets")
+    with pytest.raises(ValueError, match="cut off"):
+        reading.parse_judged_labels(["[Action, ...]"])
+
+
+def is_a_name(text) -> bool:
+    """Tell whether a text is neither empty nor a word for an empty cell."""
+    return clean_name(text) not in ("", *MISSING_WORDS)
+
+
+def clean_names(names) -> list[str]:
+    """Clean names, each once, in their order."""
+    return list(dict.fromkeys(clean_name(name) for name in names))
+
+
+NAME = st.text(
+    st.characters(codec="utf-8", exclude_categories=("C", "Z")) | st.just(" "),
+    min_size=1,
+    max_size=8,
+).filter(is_a_name)
+
+
+WITHOUT_BACKSLASH = NAME.filter(lambda name: "\\" not in name)
+
+
+@given(
+    st.lists(WITHOUT_BACKSLASH, min_size=1, max_size=5),
+    st.sampled_from([",", ";", "|", " ", "||", "; "]),
+)
+def test_names_in_quotes_as_csv_writes_them(names, mark) -> None:
+    reading = Reading(["text"], ["labels"], label_enclosure="quotes", separator=mark)
+    for space in ("", " "):
+        cell = f"{mark}{space}".join('"' + name.replace('"', '""') + '"' for name in names)
+        assert list(reading.parse_judged_labels([cell])[0]) == clean_names(names)
+
+
+BRACKETS = ["[]", "()", "{}"]
+
+
+@given(
+    st.lists(
+        NAME.filter(lambda name: not set(name) & set("[](){};'\"“„«")), min_size=1, max_size=5
+    ),
+    st.sampled_from(BRACKETS),
+)
+def test_names_in_brackets(names, brackets) -> None:
+    reading = Reading(["text"], ["labels"], label_enclosure="brackets", separator=";")
+    cell = brackets[0] + ";".join(names) + brackets[1]
+    assert list(reading.parse_judged_labels([cell])[0]) == clean_names(names)

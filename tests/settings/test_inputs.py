@@ -29,8 +29,8 @@ PROBLEM = SOLVE.format("squared-hinge")
 MSI = "s=1.0 t=-2.0"
 LAST = "stored-threshold=0.01"
 READ = (
-    "text-column=text labels-column=labels label-separator=auto labels-are=auto not-judged=negative "
-    "first-label=0 missing=auto encoding=utf-8 quotes=auto no-html repeated=keep"
+    "text-column=text labels-column=labels label-separator=auto label-enclosure=auto "
+    "labels-are=auto not-judged=negative first-label=0 missing=auto encoding=utf-8 quotes=auto no-html repeated=keep"
 )
 TERMS = "label-names tfidf=true min-df=2 max-df=0.5 sublinear normalize bias=1.0"
 WORDS = f"{READ} features=words features=prefixes=6 features=names=vocabulary {TERMS}"

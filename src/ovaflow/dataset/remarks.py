@@ -67,6 +67,11 @@ _COUNTED_REMARKS = {
     "names_with_separator": "{count:,} different labels of lists contain the separator at which "
     "other cells are cut, such as {first_name_with_separator!r:.100}: if it is part of names "
     "there, too, label_separator: none takes each cell as one label",
+    "names_in_brackets": "{count:,} different labels are in brackets, such as "
+    "{first_name_in_brackets!r:.100}, and elsewhere brackets hold several: label_enclosure: "
+    "brackets takes them as no part of names",
+    "names_with_half_a_quote": "{count:,} different labels begin or end with a quote, such as "
+    "{first_name_with_half_a_quote!r:.100}: label_enclosure: quotes takes what is in quotes as one",
     "combined_names": "{count:,} different labels are others with commas between, such as "
     '{first_combined_name!r:.100}: label_separator: "," cuts cells that are no lists at commas',
     "records_joined": "{count:,} records are joined with an earlier one",

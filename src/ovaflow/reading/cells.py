@@ -8,6 +8,7 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -249,9 +250,8 @@ _LIST = re.compile(r"""\[\s*([uUbB]?["']|[\[{(]|\]$)""")
 _TUPLE_OR_SET = re.compile(r"""[({]\s*([uUbB]?["'[({)]|-?\d[\d.]*\s*,)""")
 _OBJECT = re.compile(r"""\{\s*(["'][^"']*["']\s*:|-?\d+\s*:|\})""")
 _POSTGRESQL_ARRAY = re.compile(r"\{.*\}", re.DOTALL)
-_POSTGRESQL_ELEMENT = re.compile(r'"((?:[^"\\]|\\.)*)"|([^{},"]+)', re.DOTALL)
 _NUMBER = r"(?:-?\d[\d.e+-]*|[Tt]rue|[Ff]alse|null|None|[Nn]a[Nn]|\.\.\.)"
-_UNQUOTED_LIST = re.compile(rf"\[(\s*{_NUMBER}(?:\s+{_NUMBER})*\s*|[^\[\]]*,[^\[\]]*)\]", re.DOTALL)
+_NUMBERS = re.compile(rf"\[(\s*{_NUMBER}(?:(?:\s*,\s*|\s+){_NUMBER})*\s*,?\s*)\]")
 _TAGS = re.compile(r"(?:<[^<>]+>[\s,]*)+")
 _PANDAS_MISSING = "<NA>"
 """pandas' word for an empty cell, which is not a tag."""
@@ -270,10 +270,16 @@ class NotAListError(ValueError):
     """A text that begins like a list, and may still be a name."""
 
 
-def parse_list(content: str) -> Any:
+def parse_list(content: str, mark: str = ",") -> Any:
     """Parse a list, a set, an object or tags; None if a cell holds none of them.
 
     Recognized are JSON, Python, PostgreSQL's arrays, what NumPy and pandas print, and ``<a><b>``.
+
+    Parameters
+    ----------
+    content : str
+    mark : str
+        The separator in PostgreSQL's arrays.
     """
     printed = _PRINTED.fullmatch(content) if content[-1:] == ")" else None
     if printed:
@@ -285,20 +291,19 @@ def parse_list(content: str) -> Any:
     if _LIST.match(content) or _OBJECT.match(content) or _TUPLE_OR_SET.match(content):
         return _parse_literal(content)
     if _POSTGRESQL_ARRAY.fullmatch(content):
-        return _parse_postgresql_array(content)
+        return _parse_postgresql_array(content, mark)
     if _TAGS.fullmatch(content) and content != _PANDAS_MISSING:
         return re.findall("<([^<>]+)>", content)
-    unquoted = _UNQUOTED_LIST.fullmatch(content)
-    if unquoted:
-        return _parse_unquoted_list(unquoted[1].strip())
+    numbers = _NUMBERS.fullmatch(content)
+    if numbers:
+        return _parse_numbers(numbers[1])
     return None
 
 
-def _parse_unquoted_list(content: str) -> list[str | None]:
-    """Parse the inside of a list without quotes; numbers stay as written, but NumPy's ``3.``."""
-    separator = "," if "," in content else None
-    written = [word.strip() for word in content.split(separator)]
-    _require_complete(written)
+def _parse_numbers(content: str) -> list[str | None]:
+    """Parse the inside of a list of numbers, which stay as written, but NumPy's ``3.``."""
+    written = content.replace(",", " ").split()
+    require_complete(written)
     words: list[str | None] = []
     for word in written:
         if word in ("null", "None", "nan", "NaN"):
@@ -316,7 +321,7 @@ def _parse_literal(content: str) -> Any:
     between = _QUOTED.sub("", content).strip("[] \n\t")
     if len(names) > 1 and content[0] == "[" and between.split() in ([], ["..."]):
         # an array as NumPy prints it
-        _require_complete(between.split())
+        require_complete(between.split())
         return [ast.literal_eval(name) for name in names]
     try:
         return json.loads(content)
@@ -331,14 +336,14 @@ def _parse_literal(content: str) -> Any:
         remedy = "correct it, or set label_separator: none if it is a name"
         raise NotAListError(message, remedy) from None
     if isinstance(value, list | tuple) and ... in value:
-        _require_complete(["..."])
+        require_complete(["..."])
     if isinstance(value, set):
         # a set has no order of its own
         return sorted(value, key=str)
     return value
 
 
-def _require_complete(words: list[str]) -> None:
+def require_complete(words: Sequence[str | None]) -> None:
     """Refuse an array that NumPy or pandas cut off in the middle."""
     if "..." in words:
         message = (
@@ -347,16 +352,23 @@ def _require_complete(words: list[str]) -> None:
         raise ValueError(message, "write them as a list, such as numpy's tolist() or JSON")
 
 
-def _parse_postgresql_array(content: str) -> list[str]:
+def _parse_postgresql_array(content: str, mark: str = ",") -> list[str]:
     """Parse the elements of an array, or of arrays inside an array."""
     elements = []
-    for match in _POSTGRESQL_ELEMENT.finditer(content):
+    for match in _compile_postgresql_element(mark).finditer(content):
         quoted, plain = match.groups()
         if quoted is None:
             elements.append(plain)
         else:
             elements.append(re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL))
     return elements
+
+
+@lru_cache
+def _compile_postgresql_element(mark: str) -> re.Pattern[str]:
+    """Compile the pattern of an element, in quotes or up to a mark."""
+    plain = rf'(?:(?!{re.escape(mark)})[^{{}}"])+'
+    return re.compile(rf'"((?:[^"\\]|\\.)*)"|({plain})', re.DOTALL)
 
 
 def extract_names(

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ovaflow.console.errors import InputError, StrPath
@@ -27,12 +28,21 @@ from ovaflow.reading.cells import (
     parse_weight,
 )
 from ovaflow.reading.columns import WantedColumns
+from ovaflow.reading.enclosures import (
+    AUTO_ENCLOSURE,
+    IN_BRACKETS,
+    IN_QUOTES,
+    split_bracketed,
+    split_quoted,
+    strip_brackets,
+)
 from ovaflow.reading.feature_columns import FeatureColumn
 from ovaflow.reading.streams import RecordFile, clean_text
 
 CORRECT_LINE = "correct or delete the line"
 """Remedy of errors in one line of a file."""
 
+_BRACKETS = frozenset("[({")
 FIELD_SEPARATOR = "\x1f"
 """Separates a text's fields where they have weights."""
 NO_SEPARATOR = "none"
@@ -162,6 +172,9 @@ class Reading:
     separator : str
         Between labels that are not a list; ``none``: a cell is one label; ``auto``: a comma, unless
         the preview finds that it is part of names.
+    label_enclosure : str
+        What encloses the labels of a cell: brackets, quotes or none; ``auto``: none, but several
+        names in square brackets are a list.
     label_key : str, optional
         Key of the name where labels are objects.
     label_threshold : float, optional
@@ -197,7 +210,8 @@ class Reading:
         Gets what a reader found, for the summary: ``columns``, ``delimiter``, ``encoding``,
         what there is in a workbook (see :mod:`~ovaflow.reading.spreadsheet`), or how ``labels``
         are written; ``separated`` and ``cut``, true if the separator was looked for, and if it was
-        found; and ``name_with_separator``, a name of a list for which there is no separator.
+        found; ``bracketed``, true if there were several names in brackets;
+        and ``name_with_separator``, a name of a list for which there is no separator.
     """
 
     texts: list[str]
@@ -209,6 +223,7 @@ class Reading:
     weighted: bool = False
     vectors: bool = False
     separator: str = AUTO_SEPARATOR
+    label_enclosure: str = AUTO_ENCLOSURE
     label_key: str | None = None
     label_threshold: float | None = None
     labels_are: str = "auto"
@@ -233,10 +248,16 @@ class Reading:
     def __post_init__(self) -> None:
         self._missing = frozenset(self.missing)
         self._names = _LabelNames(self._missing, is_numeric=self.whole_numbers)
-        self._mark = "," if self.separator == AUTO_SEPARATOR else self.separator
         self._end_of_texts = len(self.texts)
         self._end_of_labels = self._end_of_texts + len(self.labels)
         self._end_of_kept = self._end_of_labels + len(self.kept_columns)
+
+    @cached_property
+    def mark(self) -> str:
+        """What separates labels where they are separated: a comma, unless a separator is given."""
+        if self.separator in (AUTO_SEPARATOR, NO_SEPARATOR):
+            return ","
+        return self.separator
 
     @property
     def required(self) -> list[str]:
@@ -443,10 +464,12 @@ class Reading:
         content = content.strip()
         if not content:
             return None
+        if self.label_enclosure == IN_QUOTES:
+            return split_quoted(content, self.mark)
         if self.separator == NO_SEPARATOR:
             return [content]
         self.seen["separated"] = True
-        names = content.split(self._mark)
+        names = content.split(self.mark)
         if len(names) > 1:
             self.seen["cut"] = True
         return names
@@ -455,12 +478,31 @@ class Reading:
         """Parse a cell of labels that is a list or an object; None for a plain text."""
         if not isinstance(content, str):
             return content
+        content = content.strip()
+        in_brackets = self.label_enclosure == IN_BRACKETS
         try:
-            return parse_list(content.strip())
+            found = parse_list(content, self.mark if in_brackets else ",")
         except NotAListError:
-            if self.separator != NO_SEPARATOR:
+            if self.separator != NO_SEPARATOR and not in_brackets:
                 raise
+            found = None
+        if found is None and content[:1] in _BRACKETS:
+            return self._parse_bracketed(content)
+        return found
+
+    def _parse_bracketed(self, content: str) -> list[str | None] | None:
+        """Parse names in brackets without quotes; None for a name that begins with a bracket.
+
+        Where the preview did not decide, these are only several names in square brackets.
+        """
+        inside = strip_brackets(content)
+        if inside is None or self.label_enclosure == IN_BRACKETS:
+            return None if inside is None else split_bracketed(inside, self.mark)
+        marks = [mark for mark in (self.mark, ",") if mark in inside]
+        if not marks or content[0] != "[" or self.label_enclosure != AUTO_ENCLOSURE:
             return None
+        self.seen["bracketed"] = True
+        return split_bracketed(inside, marks[0])
 
     def _parse_one_hot(self, places: Mapping[str, Any], remedy: str) -> tuple[str, ...]:
         """Return the names of the columns, or the places in the list, that say yes."""

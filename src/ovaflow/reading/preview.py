@@ -11,10 +11,13 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.reading.cells import (
     LABELS_ARE_NAMES,
     LABELS_ARE_ONE_HOT,
+    NotAListError,
     find_name_keys,
+    parse_list,
     parse_meant,
 )
 from ovaflow.reading.columns import normalize_column_name
+from ovaflow.reading.enclosures import AUTO_ENCLOSURE, IN_QUOTES, find_enclosure
 from ovaflow.reading.formats import Format
 from ovaflow.reading.instances import (
     AUTO_SEPARATOR,
@@ -105,25 +108,37 @@ def preview_files(paths: Sequence[StrPath], kind: Format, reading: Reading) -> P
     rows, n_first, seen = _read_rows(paths, kind, reading)
     if not reading.vectors:
         _refuse_vectors(rows, reading)
-    cells_by_row = [row.parse_labels(reading.parse_cell) for row in rows]
-    settings: dict[str, Any] = {}
+    decided = replace(reading, seen=seen)
+    if kind.has_separator and reading.label_enclosure == AUTO_ENCLOSURE:
+        decided = _choose_enclosure(rows, decided)
+    cells_by_row = [row.parse_labels(decided.parse_cell) for row in rows]
     if reading.label_key is None:
-        key = _find_name_key(rows, cells_by_row)
-        if key is not None:
-            settings["label_key"] = key
-    if reading.labels_are == "auto" and _is_one_hot(reading, rows, cells_by_row):
-        settings["labels_are"] = LABELS_ARE_ONE_HOT
-    decided = replace(reading, seen=seen, **settings)
+        decided = replace(decided, label_key=_find_name_key(rows, cells_by_row))
+    if reading.labels_are == "auto" and _is_one_hot(decided, rows, cells_by_row):
+        decided = replace(decided, labels_are=LABELS_ARE_ONE_HOT)
     if decided.labels_are != LABELS_ARE_ONE_HOT:
         decided = replace(decided, whole_numbers=_has_whole_numbers(rows, decided))
     if kind.has_separator and decided.separator == AUTO_SEPARATOR:
         decided = replace(decided, separator=_choose_separator(rows, decided))
-        settings["label_separator"] = decided.separator
+    settings = {}
+    for field_name, setting in _DECIDED_SETTINGS.items():
+        value = getattr(decided, field_name)
+        if value != getattr(reading, field_name):
+            settings[setting] = value
     if not kind.has_columns:
         for _, rows_of_file in groupby(rows, lambda row: row.path):
             _require_order(list(rows_of_file))
     instances = [row.make_instance(decided) for row in rows[:n_first]]
     return Preview(decided, settings, [Path(path) for path in paths], instances)
+
+
+_DECIDED_SETTINGS = {
+    "separator": "label_separator",
+    "label_enclosure": "label_enclosure",
+    "label_key": "label_key",
+    "labels_are": "labels_are",
+}
+"""Settings that a preview decides, by the fields of a reading."""
 
 
 def _read_rows(
@@ -251,6 +266,47 @@ def _find_name_key(rows: list[_Row], cells_by_row: list[list]) -> str | None:
     first = next(cells for cells in cells_by_row if any(cells))
     message = f"labels are objects, such as {first[0]!r:.100}"
     raise InputError(message, path=rows[0].path, line=rows[0].line, remedy=remedy)
+
+
+def _choose_enclosure(rows: list[_Row], reading: Reading) -> Reading:
+    """Choose what encloses labels; there, commas separate if the given separator never occurs."""
+    cells = _list_plain_cells(rows, reading)
+    mark = reading.mark
+    if not any(mark in cell for cell in cells):
+        mark = _COMMA
+    enclosure = find_enclosure(cells, mark)
+    # without a separator, a text in quotes is one name
+    if enclosure is None or (enclosure == IN_QUOTES and reading.separator == NO_SEPARATOR):
+        return reading
+    separator = reading.separator if mark == reading.mark else mark
+    return replace(reading, label_enclosure=enclosure, separator=separator)
+
+
+def _list_plain_cells(rows: list[_Row], reading: Reading) -> list[str]:
+    """List the cells of labels that are neither empty nor lists as programs write them."""
+    cells = []
+    for row in rows:
+        for content in row.cells.labels:
+            if isinstance(content, str):
+                cell = content.strip()
+                if cell and cell not in reading.missing and not _is_list(cell, reading.mark):
+                    cells.append(cell)
+    return cells
+
+
+def _is_list(cell: str, mark: str) -> bool:
+    """Tell whether a cell is a list as programs write them; braces are, unless the mark differs."""
+    if mark != _COMMA and mark in cell and cell[0] == "{" and not _QUOTES.intersection(cell):
+        return False
+    try:
+        return parse_list(cell) is not None
+    except NotAListError:
+        return False
+    except ValueError:
+        return True
+
+
+_QUOTES = frozenset("\"'")
 
 
 def _choose_separator(rows: list[_Row], reading: Reading) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from ovaflow.reading.cells import LABELS_ARE_ONE_HOT
+from ovaflow.reading.enclosures import IN_BRACKETS, IN_QUOTES
 from ovaflow.reading.instances import FIELD_SEPARATOR, NO_SEPARATOR, Reading, TextInstance
 from ovaflow.reading.preview import Preview
 from ovaflow.reading.remarks import list_counts
@@ -205,12 +206,14 @@ def _describe_writing(reading: Reading) -> str:
         return "truth values, by their places"
     if reading.label_key is not None:
         return f"objects, whose key {reading.label_key!r} has the name"
+    separator = _DELIMITERS.get(reading.mark, repr(reading.mark))
+    if reading.label_enclosure in (IN_BRACKETS, IN_QUOTES):
+        return f"in {reading.label_enclosure}, separated by {separator}"
     if "name_with_separator" in reading.seen:
         example = reading.seen["name_with_separator"]
         return f"lists or one label per cell: commas are part of names, such as {example!r:.80}"
     if reading.separator == NO_SEPARATOR:
         return "one label per cell"
-    separator = _DELIMITERS.get(reading.separator, repr(reading.separator))
     return f"separated by {separator} unless they are lists"
 
 

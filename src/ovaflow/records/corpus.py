@@ -16,6 +16,7 @@ from ovaflow.labels.separators import (
     find_separator_doubt,
 )
 from ovaflow.reading.cells import clean_name
+from ovaflow.reading.enclosures import AUTO_ENCLOSURE, strip_brackets
 from ovaflow.reading.feature_columns import FeatureColumn
 from ovaflow.reading.formats import FORMATS, guess_format
 from ovaflow.reading.instances import NO_SEPARATOR, Reading, TextInstance, read_kept_instances
@@ -85,6 +86,8 @@ class Corpus:
             None also if no separator was used, or if labels are ids.
         """
         reading = self._reading
+        if reading.label_enclosure == AUTO_ENCLOSURE:
+            _count_enclosed_names(reading, counts)
         if "name_with_separator" in reading.seen:
             _count_combined_names(reading, counts)
         has_separator = reading.separator != NO_SEPARATOR and reading.seen.get("separated")
@@ -171,3 +174,24 @@ def _count_combined_names(reading: Reading, counts: dict[str, Any]) -> None:
     if combined:
         counts["combined_names"] = len(combined)
         counts["first_combined_name"] = min(combined)
+
+
+def _count_enclosed_names(reading: Reading, counts: dict[str, Any]) -> None:
+    """Count the different labels that seem to be in brackets or quotes which enclose labels."""
+    bracketed = []
+    opened = []
+    closed = []
+    for written in reading.written_labels:
+        name = written.strip()
+        if name[:1] == "[" and strip_brackets(name) is not None:
+            bracketed.append(name)
+        if name.count('"') == 1 and name.startswith('"'):
+            opened.append(name)
+        if name.count('"') == 1 and name.endswith('"'):
+            closed.append(name)
+    if bracketed and reading.seen.get("bracketed"):
+        counts["names_in_brackets"] = len(bracketed)
+        counts["first_name_in_brackets"] = bracketed[0]
+    if opened and closed and reading.seen.get("separated"):
+        counts["names_with_half_a_quote"] = len(opened) + len(closed)
+        counts["first_name_with_half_a_quote"] = opened[0]

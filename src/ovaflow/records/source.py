@@ -291,6 +291,7 @@ _COLUMN_SETTINGS = (
 )
 """Settings that name columns, besides labels_column and those of feature columns."""
 _COPIED_SETTINGS = (
+    "label_enclosure",
     "label_key",
     "label_threshold",
     "labels_are",

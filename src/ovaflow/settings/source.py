@@ -290,6 +290,12 @@ class ReadTexts(_WithFeatureColumns):
         "auto: a comma, or none where labels of lists contain commas",
         where=FOR_CELLS,
     )
+    label_enclosure: Literal["auto", "none", "brackets", "quotes"] = setting(
+        "auto",
+        "what encloses the labels of a cell and is no part of names: brackets, [Bees, Food], or "
+        'quotes, "Bees", "Food"; auto: what encloses most of the first cells',
+        where=FOR_CELLS,
+    )
     label_key: Text | None = setting(
         None,
         "key of the name in labels that are objects",
