@@ -7,8 +7,31 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ovaflow.settings.prepare import PrepareSource
+
 _COMMAND = re.compile(r"(?:\((?:echo|printf) '|python3 -c |cut -f |tr |iconv ).*? > (new\.\w+)")
 _OLD = re.compile(r"\bold\.\S+?(?=[ )])")
+
+_VALUE = r""""[^"]*"|\[(?:[^][]|\[[^]]*\])*\]|(?!set\b)[\w.-]+"""
+_SETTING = re.compile(rf"\b({'|'.join(PrepareSource.model_fields)}): ({_VALUE})")
+_EXAMPLE = re.compile(r"\bset (\w+) to [^;]*?\bsuch as ([\w.]+\w)")
+
+
+def find_settings(said) -> list[str]:
+    """Find the settings that a message advises, as options, in their order."""
+    matches = [*_SETTING.finditer(said), *_EXAMPLE.finditer(said)]
+    options: dict[str, None] = {}
+    for match in sorted(matches, key=lambda match: match.start()):
+        name, value = match.groups()
+        option = name.replace("_", "-")
+        value = value.strip('"')
+        options[f"--{option}={value}"] = None
+    return list(options)
+
+
+def has_command(said) -> bool:
+    """Tell whether a message advises a command that :func:`follow_command` carries out."""
+    return _COMMAND.search(said) is not None
 
 
 def follow_command(said, path=None) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from following import follow_command
+from following import find_settings, follow_command, has_command
 from prediction_reading import assert_predict_reads_the_same
 
 from ovaflow.prediction.predictor import Predictor
@@ -199,32 +199,158 @@ def test_one_long_name_each(read, file, separator) -> None:
     assert all(label.count(" > ") == 2 for label in labels)
 
 
-SWALLOWED = (
-    "line 8: a quote opened here closes 2 lines later, "
-    "and these lines look like records; set quotes: none"
-)
+GOEMOTIONS = ["0", "1", "2", "3", "4", "5", "6", "7"]
+EIGHT_CATEGORIES = [f"Category {letter}" for letter in "ABCDEFGH"]
+URIS = [f"http://ex.org/v/{number:03}" for number in range(12)]
+EIGHT_TAGS = [".NET", "C", "C#", "C++", "D", "F#", "Java", "R"]
+MIXED = (EIGHT_GENRES, 800, 1.5)
+TOPICS = (TWELVE_TOPICS, 300, 1.8)
+TITLE = ["--text-column=Titre", "--labels-column=Sujets"]
+DSPACE_COLUMNS = DSPACE[:2]
+TITLE_AND_ABSTRACT = ABSTRACTS[:1]
+FORMS = ["--text-column=What happened?\nPlease describe.", KINDS[0]]
+COMMA = ["--text-column=Title, remainder", REMAINDER[0]]
+
+REFUSED = [
+    ("01/tmdb.csv", MOVIES, GENRES),
+    ("01/movies_metadata.csv", MOVIES, GENRES),
+    ("01/cmu.csv", MOVIES, GENRES),
+    ("04/train.csv", ONE_HOT, TOXIC),
+    ("04/train.parquet", ONE_HOT, TOXIC),
+    ("04/booleans.csv", ONE_HOT, TOXIC),
+    ("04/booleans.jsonl", ONE_HOT, TOXIC),
+    ("04/object.jsonl", COMMENTS, TOXIC),
+    ("06/goemotions.tsv", [], (GOEMOTIONS, 400, 2.0)),
+    ("06/header.tsv", [], GENRES),
+    ("06/prose.tsv", [], GENRES),
+    ("06/rcv1.txt", [], CODES),
+    ("06/rcv1-2.txt", [], CODES),
+    ("07/lists.csv", [], RECORDS),
+    ("07/new.csv", [], (EIGHT_GENRES, 150, 2.0)),
+    ("08/excel.csv", TITLE, SUBJECTS),
+    ("08/bom.csv", TITLE, SUBJECTS),
+    ("08/sep.csv", TITLE, SUBJECTS),
+    ("09/dialogue.tsv", [], GENRES),
+    ("09/inside.tsv", [], GENRES),
+    ("09/backslash.csv", [], GENRES),
+    ("13/comma.csv", COMMA, GENRES),
+    ("13/dspace.csv", DSPACE_COLUMNS, GENRES),
+    ("13/forms.csv", FORMS, GENRES),
+    ("13/index.csv", [], GENRES),
+    ("13/noheader.csv", [], GENRES),
+    ("13/pipe.csv", [], GENRES),
+    ("13/upper.csv", [], GENRES),
+    ("14/train.csv", PRODUCTS, (EIGHT_CATEGORIES, 500, 1.0)),
+    ("14/twice_short.csv", PRODUCTS, (EIGHT_CATEGORIES, 1200, 1.0)),
+    ("15/ar.csv", [], MIXED),
+    ("15/emoji.csv", [], MIXED),
+    ("15/zh100.csv", [], MIXED),
+    ("15/zh30.csv", [], MIXED),
+    ("15/zh15.csv", [], MIXED),
+    ("20/asstr.csv", TITLE_AND_ABSTRACT, (EIGHT_GENRES, 400, 1.6)),
+    ("20/none.csv", TITLE_AND_ABSTRACT, (EIGHT_GENRES, 400, 1.6)),
+    ("20/inlist.csv", TITLE_AND_ABSTRACT, GENRES),
+    ("20/columns.csv", THREE_TAGS, GENRES),
+    ("28/codes.csv", [], (ICD, 300, 1.9)),
+    ("31/cats_list.jsonl", CATS, MEANT),
+    ("31/cats_full.jsonl", CATS, MEANT),
+    ("31/cats_soft.jsonl", CATS, MEANT),
+    ("33/emptyfirst.xlsx", [], TOPICS),
+    ("36/train.tsv", [], (URIS, 300, 1.9)),
+    ("38/tags_noheader", [], TOPICS),
+    ("38/tags_noheader/*", [], TOPICS),
+    ("38/tags_noheader/part-00001*", [], TOPICS),
+    ("39/tags.csv", [], (EIGHT_TAGS, 600, 1.3)),
+]
+"""Files, the columns that their owners know, and what is read by the advice that is printed."""
 
 
-@pytest.mark.parametrize(
-    ("file", "options", "advice", "setting", "outcome"),
-    [
-        ("06/rcv1-2.txt", LINES, 'set label_separator: " "', "--label-separator= ", CODES),
-        ("06/header.tsv", LINES, "read it with format: csv", "--format=csv", GENRES),
-        ("07/lists.csv", [], 'set label_separator: ";"', "--label-separator=;", RECORDS),
-        ("07/pairs.csv", [], "repeated: join makes one record of each", "--repeated=join", RECORDS),
-        ("08/excel.csv", EXCEL, "set encoding: windows-1252", "--encoding=windows-1252", SUBJECTS),
-        ("09/dialogue.tsv", TABS, SWALLOWED, "--quotes=none", GENRES),
-        ("09/inside.tsv", TABS, "set quotes: none if they mean nothing", "--quotes=none", GENRES),
-        ("09/backslash.csv", SEMICOLON, "set quotes: backslash", "--quotes=backslash", GENRES),
-        ("31/cats_soft.jsonl", CATS, "set label_threshold to", "--label-threshold=0.5", MEANT),
-    ],
-)
-def test_advice(cases, advised, file, options, advice, setting, outcome) -> None:
-    read = advised(cases[file[:2]] / file[3:], options, advice, setting)
+@pytest.mark.parametrize(("file", "columns", "outcome"), REFUSED)
+def test_what_a_refusal_says_is_done(cases, prepare, file, columns, outcome) -> None:
+    path = cases[file[:2]] / file[3:]
+    options = ["--format=csv"] if file.startswith("38") else []
+    read = prepare(path, options)
+    assert read.dataset is None
+    while read.dataset is None:
+        error = read.said.splitlines()[-1]
+        settings = find_settings(error)
+        if columns and "set text_column and labels_column" in error:
+            options += columns
+            columns = []
+        elif has_command(error):
+            path = follow_command(error, None if "part-" in error else path)
+        else:
+            assert settings[0] not in options
+            options.append(settings[0])
+        read = prepare(path, options)
     assert summarize_labels(read) == outcome
 
 
-GOEMOTIONS = ["0", "1", "2", "3", "4", "5", "6", "7"]
+NONE_GIVEN: list[str] = []
+WITH_NAN = (sorted([*EIGHT_GENRES, "nan"]), 400, 1.8)
+WITH_NONE = (sorted([*EIGHT_GENRES, "None"]), 400, 1.8)
+LABELLED = (EIGHT_GENRES, 320, 2.0)
+SPLIT = "--split=random"
+UNLABELLED = "--unlabelled=drop"
+MISSING = "--missing=[]"
+WORDS_AND_CHARACTERS = "--features=[words, {prefixes: 6}, {characters: [1, 3]}]"
+
+REMARKED_ON = [
+    (
+        "06/rcv1-2.txt",
+        LINES,
+        {
+            "--label-separator= ": CODES,
+            "--label-separator=none": "different labels  156 in the first",
+        },
+    ),
+    (
+        "07/lists.csv",
+        NONE_GIVEN,
+        {
+            "--label-separator=;": RECORDS,
+            "--label-separator=none": "different labels  216 in the first",
+        },
+    ),
+    ("07/pairs.csv", NONE_GIVEN, {"--repeated=join": RECORDS, "--repeated=last": (8, 700, 1.0)}),
+    ("09/dialogue.tsv", TABS, {"--quotes=none": GENRES, "--quotes=double": (8, 335, 2.0)}),
+    ("09/inside.tsv", TABS, {"--quotes=none": GENRES}),
+    ("09/backslash.csv", SEMICOLON, {"--quotes=backslash": GENRES}),
+    ("14/twice_short.csv", PRODUCTS, {SPLIT: (EIGHT_CATEGORIES, 1200, 1.0)}),
+    ("15/zh100.csv", SEMICOLON, {"--features=[{characters: [1, 3]}]": MIXED}),
+    ("15/zh30.csv", SEMICOLON, {WORDS_AND_CHARACTERS: MIXED}),
+    ("15/zh15.csv", SEMICOLON, {WORDS_AND_CHARACTERS: MIXED}),
+    ("20/asstr.csv", ABSTRACTS, {UNLABELLED: LABELLED, MISSING: WITH_NAN}),
+    ("20/none.csv", ABSTRACTS, {UNLABELLED: LABELLED, MISSING: WITH_NONE}),
+    ("20/inlist.csv", ABSTRACTS, {MISSING: (sorted([*EIGHT_GENRES, "nan"]), 400, 2.7)}),
+    ("20/columns.csv", THREE_TAGS, {MISSING: (sorted([*EIGHT_GENRES, "NULL"]), 400, 2.7)}),
+    ("28/codes.csv", [*BAR, "--exclude=250.10"], {UNLABELLED: (7, 285, 1.7)}),
+    ("33/months.xlsx", SEMICOLON, {"--sheet=all": TOPICS}),
+    ("33/errors.xlsx", SEMICOLON, {UNLABELLED: (TWELVE_TOPICS, 250, 1.8)}),
+    ("39/tags.csv", SEMICOLON, {"--words=symbols": (EIGHT_TAGS, 600, 1.3)}),
+]
+"""Files, options, and what is read with each setting that is printed."""
+
+
+@pytest.mark.parametrize(("file", "options", "outcomes"), REMARKED_ON)
+def test_each_setting_that_is_printed(read, file, options, outcomes) -> None:
+    said = read(file, options).said
+    assert set(find_settings(said)) == set(outcomes)
+    for setting, outcome in outcomes.items():
+        prepared = read(file, [*options, setting])
+        labels, n, labels_per_record = summarize_labels(prepared)
+        if isinstance(outcome, str):
+            assert outcome in prepared.said
+        else:
+            assert outcome in [(labels, n, labels_per_record), (len(labels), n, labels_per_record)]
+        assert setting not in find_settings(prepared.said)
+
+
+def test_no_setting_is_printed_without_need(read) -> None:
+    remarked_on = {file for file, _, _ in REMARKED_ON}
+    for file, options, _ in READ:
+        if file not in remarked_on:
+            assert not find_settings(read(file, options).said)
 
 
 @pytest.mark.parametrize(

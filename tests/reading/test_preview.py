@@ -223,18 +223,17 @@ RECORD_IDS = [f"r{number}" for number in range(120)]
         (
             "id\ttext\tlabels\n",
             [RECORD_IDS, TEXTS, COMMAS],
-            "cut -f 2- old.tsv > new.tsv), or write a header line and read it with format: csv",
+            "cut -f 2- old.tsv > new.tsv), or read it with format: csv, below a header line",
         ),
         (
             "text\tlabels\tid\n",
             [TEXTS, COMMAS, RECORD_IDS],
-            "write a header line with a name for each field and read it with format: csv",
+            "read it with format: csv, below a header line with a name for each field",
         ),
         (
             "text\tlabels\n",
             [TEXTS, COMMAS],
-            "exchange the fields, or write a header line (text, labels) "
-            "and read it with format: csv",
+            "exchange the fields, or read it with format: csv, below a header line (text, labels)",
         ),
     ],
 )

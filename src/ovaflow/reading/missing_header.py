@@ -11,6 +11,8 @@ from ovaflow.reading.columns import WantedColumns, check_columns
 
 _LONGEST_NAME_WORDS = 12
 """Words of the longest name of a column; a text has more."""
+_TEXT_PER_NAME = 3
+"""Factor by which a text has more words than the name of its column."""
 _PART = "part-"
 """Beginning of the names of parts that Spark and Hadoop write, usually without a header."""
 _UNPACKERS = {".gz": "gzip -dc", ".bz2": "bzip2 -dc", ".xz": "xz -dc", ".zst": "zstd -dc"}
@@ -51,7 +53,7 @@ def refuse_record_as_header(
     candidates = [_divide_records(beginning, delimiter, dialect) for delimiter in delimiters]
     records = max(candidates, key=_judge_division)
     first = records.rows[0]
-    if len(first) < len(wanted.required):
+    if len(first) < len(wanted.required) or _begin_with_header(records.rows):
         check_columns(wanted.required, first, path, 1, wanted.remedy)
     command = _write_header_command(records, wanted.required, path)
     if max(len(field.split()) for field in first) > _LONGEST_NAME_WORDS:
@@ -62,6 +64,17 @@ def refuse_record_as_header(
     remedy = f"write the names of the columns above it: {command}"
     remedy = f"{wanted.remedy}, or, if this is a record, {remedy}"
     check_columns(wanted.required, first, path, 1, remedy)
+
+
+def _begin_with_header(rows: list[list[str]]) -> bool:
+    """Tell whether the first row is surely a header: new words, far fewer than a text has."""
+    header, *records = rows
+    text = _find_text(rows)
+    for place, name in enumerate(header):
+        if name and name in [record[place] for record in records]:
+            return False
+    n_words = len(header[text].split())
+    return _TEXT_PER_NAME * n_words * len(records) < _count_words(records, text)
 
 
 def _judge_division(records: _Records) -> tuple[int, int]:
@@ -113,7 +126,7 @@ def name_columns(rows: list[list[str]], required: Sequence[str]) -> list[str]:
     n_columns = len(rows[0])
     places = list(range(n_columns))
     if len(required) <= 2:
-        text = max(places, key=lambda place: _count_words(rows, place))
+        text = _find_text(rows)
         labels = min(
             [place for place in reversed(places) if place != text],
             key=lambda place: _count_different(rows, place),
@@ -124,6 +137,11 @@ def name_columns(rows: list[list[str]], required: Sequence[str]) -> list[str]:
     for name, place in zip(required, places, strict=False):
         names[place] = name
     return names
+
+
+def _find_text(rows: list[list[str]]) -> int:
+    """Find the column with the most words."""
+    return max(range(len(rows[0])), key=lambda place: _count_words(rows, place))
 
 
 def _count_words(rows: list[list[str]], place: int) -> int:

@@ -434,16 +434,17 @@ def _require_order(rows: list[_Row]) -> None:
     if _mean_words(labels) > _LONGER_FIELD * max(_mean_words(texts), 1):
         reason = "the first field looks like the text"
         remedy = (
-            "exchange the fields, or write a header line (text, labels) "
-            "and read it with format: csv"
+            "exchange the fields, or read it with format: csv, below a header line (text, labels)"
         )
-        if any(have_more_fields):
-            remedy = "write a header line with a name for each field and read it with format: csv"
+        if all(text.startswith("<http") for text in texts):
+            remedy = "set format: annif, whose lines are a text, a tab and URIs"
+        elif any(have_more_fields):
+            remedy = "read it with format: csv, below a header line with a name for each field"
     elif all(have_more_fields) and _are_ids(labels, texts, most):
         reason = "there are more fields, and the first looks like an id"
         remedy = (
             "remove it (cut -f 2- old.tsv > new.tsv), "
-            "or write a header line and read it with format: csv"
+            "or read it with format: csv, below a header line with a name for each field"
         )
     else:
         return

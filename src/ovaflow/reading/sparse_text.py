@@ -89,6 +89,8 @@ def read_header(stream: IO, path: StrPath) -> list[int]:
         remedy = "a file without a header can be read with format svmlight"
         if line.startswith(b"__label__"):
             remedy = "set format: fasttext, whose lines begin so"
+        elif b"\t" in line:
+            remedy = "set format: text-tsv if lines hold labels, a tab and a text"
         raise InputError(message, path=path, line=1, remedy=remedy)
     for count, (name, limit) in zip(counts, _HEADER_LIMITS.items(), strict=True):
         if count > limit:

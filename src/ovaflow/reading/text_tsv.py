@@ -33,7 +33,7 @@ def read(file: RecordFile, reading: Reading) -> Iterator[TextInstance]:
         for number, line in lines:
             line = strip_line_end(line)
             labels, tab, text = line.partition("\t")
-            if number == 1 and _is_header(labels, text, file.name):
+            if number == 1 and _is_header(line, file.name):
                 reading.counts["headers_left_out"] += 1
                 continue
             if "\r" in line and "\t" in text.partition("\r")[2]:
@@ -58,16 +58,17 @@ def read(file: RecordFile, reading: Reading) -> Iterator[TextInstance]:
                 yield reading.make_plain_instance(line, "", file.name, number)
 
 
-def _is_header(labels: str, text: str, path: StrPath) -> bool:
-    """Tell whether a first line names the columns; refuse it if they are in another order."""
-    first = labels.strip().casefold()
-    second = text.strip().casefold()
-    if first in _TEXT_COLUMNS and second.split("\t")[0] in _LABEL_COLUMNS:
+def _is_header(line: str, path: StrPath) -> bool:
+    """Tell whether a first line names the columns; refuse further ones or another order."""
+    names = [name.strip().casefold() for name in line.split("\t")]
+    if _TEXT_COLUMNS.isdisjoint(names) or _LABEL_COLUMNS.isdisjoint(names):
+        return False
+    if len(names) > 2 or names[0] in _TEXT_COLUMNS:
         raise InputError(
-            f"the first line names the columns {first} and {second}, "
+            f"the first line names the columns {', '.join(names[:-1])} and {names[-1]:.60}, "
             "but a line is labels, a tab and the text",
             path=path,
             line=1,
             remedy="read it with format: csv, which has a header",
         )
-    return first in _LABEL_COLUMNS and second in _TEXT_COLUMNS
+    return True
