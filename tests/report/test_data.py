@@ -53,6 +53,8 @@ def test_sources_features_and_settings_in_words() -> None:
         "the training texts, in at most 50 % of them); rows scaled to unit length; bias feature of "
         "value 1"
     )
+    symbols = settings | {"words": "symbols"}
+    assert describe_features(symbols) == words.replace("(ln", "(words with symbols, ln")
     names = {"source": {"counts": {"label_names_without_features": 0}}}
     assert describe_features(settings | names) == f"{words}; labels also learn from their names"
     assert (
