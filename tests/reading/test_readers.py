@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import unicodedata
+from collections import Counter
 from itertools import chain
 
 import naive
@@ -236,12 +237,12 @@ def test_texts(tmp_path, format, rows, mutations) -> None:
         data = data.encode()
     settings = PrepareSource(format=format, missing=[])
     path.write_bytes(data)
-    ours = [(instance.text, instance.labels) for instance in read_file(settings, path)]
+    ours = [(instance.text, instance.labels) for instance in read_file(settings, path, Counter())]
     theirs = [(clean_plainly(text), clean_labels_plainly(labels)) for text, labels in rows]
     assert ours == theirs
     path.write_bytes(mutate_bytes(data, mutations))
     with contextlib.suppress(InputError):
-        list(read_file(settings, path))
+        list(read_file(settings, path, Counter()))
 
 
 def test_lines_end_at_line_feeds_only(tmp_path) -> None:
