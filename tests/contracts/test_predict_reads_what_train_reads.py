@@ -43,6 +43,19 @@ FILES = {
         {"parts/1": FILE_CONTENTS["text-tsv"], "parts/2.txt": FILE_CONTENTS["text-tsv"]},
         ["--format=text-tsv"],
     ),
+    **{
+        f"{kind} in parts": (
+            {f"{kind} in parts/part-0": content, f"{kind} in parts/_SUCCESS": b""},
+            [f"--format={kind}"],
+        )
+        for kind, content in FILE_CONTENTS.items()
+        if kind != "annif"
+    },
+    "lines in parts": (
+        {"lines in parts/part-0.txt": FILE_CONTENTS["text-tsv"]},
+        ["--format=text-tsv"],
+    ),
+    "objects in parts": ({"objects in parts/part-0.json": LINES}, ["--format=jsonl"]),
     "columns.parquet": ({"columns.parquet": NUMBERED.to_parquet()}, ["--format=parquet", *COLUMNS]),
     "vectors.parquet": (
         {"vectors.parquet": NUMBERED.to_parquet()},

@@ -177,17 +177,17 @@ def choose_format(model: Model, path: StrPath) -> str:
         return default
     source = model.transform.get("source", {})
     data_format = source.get("format")
-    if takes_text and Path(path).is_dir():
-        guessed = None if data_format == "annif" else guess_folder_format(Path(path))
-        if guessed is None and data_format in FORMATS:
-            return data_format
-        return guessed or "annif"
     ending = file_ending(path)
     names = source.get("files", {}).get("train", {}).get("name", "").split(", ")
     if data_format in FORMATS:
         for name in names:
             if ending == file_ending(name) or fnmatch(Path(path).name, name):
                 return data_format
+    if takes_text and Path(path).is_dir():
+        guessed = None if data_format == "annif" else guess_folder_format(Path(path))
+        if guessed is None and data_format in FORMATS:
+            return data_format
+        return guessed or "annif"
     refuse_foreign(path)
     guessed = guess_format(path)
     if guessed == "text-tsv" and data_format in FORMATS and FORMATS[data_format].has_columns:
