@@ -53,7 +53,7 @@ rule choose_features:
         "logs/{dataset}/choose-features.tsv"
     params:
         files=format_raw_files,
-        contents=make_contents_parameter(list_document_folders),
+        contents=make_contents_parameter(list_folders),
         options=make_settings_parameter("choose-features"),
         revision=make_reading_revision("choose-features"),
     threads: 4
@@ -80,7 +80,7 @@ rule prepare_dataset:
         "logs/{dataset}/prepare.tsv"
     params:
         files=format_raw_files,
-        contents=make_contents_parameter(list_document_folders),
+        contents=make_contents_parameter(list_folders),
         options=make_settings_parameter("prepare"),
         revision=make_reading_revision("prepare"),
     threads: 2

@@ -100,12 +100,15 @@ def make_contents_parameter(folders):
     return compute_checksum
 
 
-def list_document_folders(wildcards):
-    """List the folders of Annif's corpora, or patterns of these."""
+def list_folders(wildcards):
+    """List the folders of a dataset, or patterns of these; those of Annif's corpora in any case."""
     entry = SETTINGS.datasets[wildcards.dataset]
-    if entry.format != "annif":
-        return []
-    return [*as_list(entry.train), *as_list(entry.test or []), *as_list(entry.dev or [])]
+    locations = []
+    for role in ("train", "test", "dev"):
+        locations += as_list(getattr(entry, role) or [])
+    if entry.format == "annif":
+        return locations
+    return [location for location in locations if Path(location).is_dir()]
 
 
 def find_chosen_C(wildcards):
