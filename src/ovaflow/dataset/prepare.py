@@ -95,11 +95,8 @@ def _prepare_texts(source: SourceFiles, threads: int, folder: Path | None) -> Da
         n_names = _count_names(labels.select_learnt_names(matrices.names), labels.others)
         counts["label_names_without_features"] = n_names - named["named_labels"]
     if source.settings.words == PLAIN:
-        # the beginnings of test texts are at hand
-        names_of_symbols = find_names_of_symbols(matrices.names, records.test.excerpts)
-        if names_of_symbols:
-            counts["names_of_symbols"] = len(names_of_symbols)
-            counts["names_of_symbols_such_as"] = ", ".join(names_of_symbols[:_MAX_LISTED_NAMES])
+        # of all texts only the beginnings of test texts are kept
+        counts |= _count_names_of_symbols(matrices.names, records.test.excerpts)
     if records.doubt is not None:
         counts["doubt_about_labels"] = str(records.doubt)
     transform = fitted.transform
@@ -241,6 +238,15 @@ def _count_names(names: Iterable[str], others: Sequence[Sequence[str]]) -> int:
     """Count names of labels that are not empty, and their other names."""
     n_names = sum(1 for name in names if name)
     return n_names + sum(len(each) for each in others)
+
+
+def _count_names_of_symbols(names: Sequence[str], texts: Iterable[str]) -> dict[str, Any]:
+    """Count the names of labels that are in texts, but have no plain word, and list some."""
+    found = find_names_of_symbols(names, texts)
+    if not found:
+        return {}
+    listed = ", ".join(found[:_MAX_LISTED_NAMES])
+    return {"names_of_symbols": len(found), "names_of_symbols_such_as": listed}
 
 
 def _make_text_parameters(
