@@ -55,12 +55,28 @@ def test_a_table_is_all_that_a_person_needs(place, monkeypatch) -> None:
 def test_annifs_corpora(tmp_path, monkeypatch, arguments, expected) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "corpus").mkdir()
-    for name in ("corpus.tsv", "v.ttl"):
+    for name in ("corpus/a.txt", "corpus.tsv", "v.ttl"):
         (tmp_path / name).touch()
     assert (
         yaml.safe_load(ovaflow("train", arguments, "--print-config"))["datasets"]["corpus"]
         == expected
     )
+
+
+def test_a_folder_of_parts(place) -> None:
+    (place.folder / "my.yaml").unlink()
+    part = place.folder / "parts/part-00000.csv"
+    part.parent.mkdir()
+    (place.folder / "records.csv").rename(part)
+    (part.parent / "_SUCCESS").touch()
+    arguments = ["train", "parts", "--label-separator=|", "--cores=2", "--until=prepare_dataset"]
+    place.ovaflow(*arguments)
+    assert (place.folder / "results/parts/dataset.h5").is_file()
+    assert "prepare_dataset " not in place.ovaflow(*arguments, "--dry-run")
+    # the time of the folder stays
+    with part.open("a") as file:
+        file.write(part.read_text().splitlines()[-1] + "\n")
+    assert "prepare_dataset " in place.ovaflow(*arguments, "--dry-run")
 
 
 def test_a_pattern_that_the_shell_expands_is_refused(tmp_path, monkeypatch) -> None:
