@@ -9,7 +9,9 @@ from pathlib import Path
 
 from ovaflow.settings.prepare import PrepareSource
 
-_COMMAND = re.compile(r"(?:\((?:echo|printf) '|python3 -c |cut -f |tr |iconv ).*? > (new\.\w+)")
+_COMMAND = re.compile(
+    r"(?:\((?:echo|printf) '|python3 -c |cut -f |tr |iconv |cat |gzip -dc ).*? > (new\.\w+)"
+)
 _OLD = re.compile(r"\bold\.\S+?(?=[ )])")
 
 _VALUE = r""""[^"]*"|\[(?:[^][]|\[[^]]*\])*\]|(?!set\b)[\w.-]+"""

@@ -202,3 +202,30 @@ def test_parts_without_a_header(prepare, write_parts, tmp_path, columns, delimit
     assert n == len(ALL_IDS)
     assert "'the honey and tea'" not in read.said
     assert "first record      the " in read.said
+
+
+@pytest.mark.parametrize("ending", ["", ".csv.gz"])
+def test_parts_after_a_first_one_with_a_header(prepare, write_parts, ending) -> None:
+    def write_records(rows) -> bytes:
+        content = write_csv(rows, has_header=rows[0]["id"] == "0-0")
+        return gzip.compress(content) if ending else content
+
+    folder = write_parts(write_records, "part-{:05}" + ending)
+    said = prepare(folder, [CSV]).said
+    assert "line 1: the first line is not the header of an earlier file" in said
+    assert list_ids(prepare(follow_command(said), [CSV, LAST]).dataset) == ALL_IDS
+
+
+def test_a_file_without_the_header_of_another(prepare, tmp_path) -> None:
+    rows = make_rows(0)
+    (tmp_path / "1.csv").write_bytes(write_csv(rows))
+    (tmp_path / "2.csv").write_bytes(write_csv(rows, has_header=False))
+    pattern = tmp_path / "?.csv"
+    said = prepare(pattern, [CSV]).said
+    follow_command(said, tmp_path / "2.csv").rename(tmp_path / "2.csv")
+    assert list_ids(prepare(pattern, [CSV, LAST]).dataset) == ALL_IDS[:3] * 2
+
+
+def test_a_first_line_that_is_empty(prepare) -> None:
+    said = prepare("\nid,text,labels\n0-0,honey,Bees\n", [CSV]).said
+    assert "line 1: no column 'text', 'labels', there are" in said

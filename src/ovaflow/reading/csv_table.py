@@ -57,7 +57,10 @@ def read_fields(
         beginning = [header.first_line]
         while lines.ready and len(beginning) < _MOST_LINES_OF_BEGINNING:
             beginning.append(next(lines)[1])
-        refuse_record_as_header(beginning, DELIMITERS, _DIALECTS[quotes], wanted, path)
+        earlier_names = reading.seen.get("columns") if reading else None
+        refuse_record_as_header(
+            beginning, DELIMITERS, _DIALECTS[quotes], wanted, path, earlier_names
+        )
     if reading:
         reading.seen |= {
             "columns": header.names,

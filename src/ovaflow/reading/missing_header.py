@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.reading.columns import WantedColumns, check_columns
@@ -35,6 +35,7 @@ def refuse_record_as_header(
     dialect: dict[str, Any],
     wanted: WantedColumns,
     path: StrPath,
+    earlier_names: list[str] | None = None,
 ) -> None:
     """Refuse a file whose first line has none of the required columns.
 
@@ -49,13 +50,19 @@ def refuse_record_as_header(
     wanted : WantedColumns
     path : path
         The file's name in messages.
+    earlier_names : list of str, optional
+        The header of an earlier file.
     """
     candidates = [_divide_records(beginning, delimiter, dialect) for delimiter in delimiters]
     records = max(candidates, key=_judge_division)
     first = records.rows[0]
     if len(first) < len(wanted.required) or _begin_with_header(records.rows):
         check_columns(wanted.required, first, path, 1, wanted.remedy)
-    command = _write_header_command(records, wanted.required, path)
+    if earlier_names and len(earlier_names) == len(first):
+        _refuse_later_part(first, records.delimiter, earlier_names, path)
+    command = _write_header_command(
+        records.delimiter, name_columns(records.rows, wanted.required), path
+    )
     if max(len(field.split()) for field in first) > _LONGEST_NAME_WORDS:
         message = (
             f"the first line is a record, not the names of the columns: {', '.join(first):.60}"
@@ -64,6 +71,21 @@ def refuse_record_as_header(
     remedy = f"write the names of the columns above it: {command}"
     remedy = f"{wanted.remedy}, or, if this is a record, {remedy}"
     check_columns(wanted.required, first, path, 1, remedy)
+
+
+def _refuse_later_part(
+    first: list[str], delimiter: str, names: list[str], path: StrPath
+) -> NoReturn:
+    """Refuse a file without the header that an earlier one has."""
+    remedy = f"write that above it: {_write_header_command(delimiter, names, path)}"
+    if Path(path).name.startswith(_PART):
+        remedy = f"join the files: {_write_reading_command(path)} > new.csv"
+    raise InputError(
+        f"the first line is not the header of an earlier file: {', '.join(first):.60}",
+        path=path,
+        line=1,
+        remedy=f"name the columns alike in all files, or, if this is a record, {remedy}",
+    )
 
 
 def _begin_with_header(rows: list[list[str]]) -> bool:
@@ -87,7 +109,7 @@ def _divide_records(lines: Sequence[str], delimiter: str, dialect: dict[str, Any
     """Divide the first lines into records, up to one of another number of columns."""
     rows: list[list[str]] = []
     try:
-        for row in csv.reader(lines, delimiter=delimiter, **dialect):
+        for row in filter(None, csv.reader(lines, delimiter=delimiter, **dialect)):
             if rows and len(row) != len(rows[0]):
                 break
             rows.append([field.strip() for field in row])
@@ -97,23 +119,27 @@ def _divide_records(lines: Sequence[str], delimiter: str, dialect: dict[str, Any
     return _Records(delimiter, rows or [[""]])
 
 
-def _write_header_command(records: _Records, required: Sequence[str], path: StrPath) -> str:
+def _write_header_command(delimiter: str, names: Sequence[str], path: StrPath) -> str:
     """Write the command that puts a header above the records of a file, or of all parts."""
     header = io.StringIO()
-    writer = csv.writer(header, delimiter=records.delimiter, lineterminator="")
-    writer.writerow(name_columns(records.rows, required))
+    csv.writer(header, delimiter=delimiter, lineterminator="").writerow(names)
     echo = f"echo {_quote(header.getvalue())}"
-    if records.delimiter == "\t":
+    if delimiter == "\t":
         # a message has no tabs
         escaped = header.getvalue().replace("%", "%%").replace("\t", r"\t")
         echo = "printf " + _quote(escaped + r"\n")
+    return f"({echo}; {_write_reading_command(path)}) > new.csv"
+
+
+def _write_reading_command(path: StrPath) -> str:
+    """Write the command that prints a file, or all parts, unpacked."""
     ending = Path(path).suffix
     source = "old.csv"
     if ending in _UNPACKERS:
         source += ending
     if Path(path).name.startswith(_PART):
         source = f"{_quote(str(Path(path).parent))}/{_PART}*"
-    return f"({echo}; {_UNPACKERS.get(ending, 'cat')} {source}) > new.csv"
+    return f"{_UNPACKERS.get(ending, 'cat')} {source}"
 
 
 def _quote(text: str) -> str:
