@@ -1,5 +1,6 @@
 """Remarks on prepared data, one line each, which a person should know before trusting a figure."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -305,6 +306,7 @@ def _remark_on_given_names(prepared: Dataset, counts: dict[str, Any]) -> Iterato
     if "different_test_labels_unknown_in_train" not in counts:
         return
     yield from _remark_on_similar_names(prepared)
+    yield from _remark_on_numbers(prepared)
     format = FORMATS.get(prepared.parameters["source"]["format"])
     doubtful = ["the file"]
     if format is not None and format.label_settings:
@@ -328,6 +330,38 @@ def _remark_on_given_names(prepared: Dataset, counts: dict[str, Any]) -> Iterato
             "nearly all labels occur once, and nearly no test instance has one of them: "
             f"text and labels may be swapped, or {' or '.join(doubtful)} wrong"
         )
+
+
+def _remark_on_numbers(prepared: Dataset) -> Iterator[str]:
+    """Remark on labels that are whole numbers where most others are words."""
+    numbers = []
+    n_times = 0
+    n_words = 0
+    for name, count in zip(prepared.label_names, prepared.counts.tolist(), strict=True):
+        if _WHOLE_NUMBER.fullmatch(name):
+            numbers.append(name)
+            n_times += count
+        elif any(character.isalpha() for character in name):
+            n_words += count
+    # where numbers prevail, they are ids
+    if not numbers or n_times > _MOST_NUMBERS_PER_WORD * n_words:
+        return
+    quoted = ", ".join(f'"{number}"' for number in numbers[:_FEW_NUMBERS])
+    advice = f"exclude: [{quoted}] leaves them out"
+    if len(numbers) > _FEW_NUMBERS:
+        advice = "exclude: numbers.txt leaves them out, a file with one of them on each line"
+    yield (
+        f"{len(numbers):,} of {prepared.n_labels:,} labels are whole numbers among names, such as "
+        f"{numbers[0]!r}, {n_times:,} times in training: if they are offsets, counts or scores, "
+        f"{advice}"
+    )
+
+
+_WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]*")
+_FEW_NUMBERS = 5
+"""Numbers up to which a remark lists them all."""
+_MOST_NUMBERS_PER_WORD = 2.5
+"""Numbers per name, more of which are ids; spans have two."""
 
 
 def _remark_on_similar_names(prepared: Dataset) -> Iterator[str]:

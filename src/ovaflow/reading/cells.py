@@ -1,6 +1,7 @@
 """Values of table cells: texts, labels, numbers, times, or nothing."""
 
 import ast
+import contextlib
 import json
 import math
 import re
@@ -251,6 +252,7 @@ _TUPLE_OR_SET = re.compile(r"""[({]\s*([uUbB]?["'[({)]|-?\d[\d.]*\s*,)""")
 _OBJECT = re.compile(r"""\{\s*(["'][^"']*["']\s*:|-?\d+\s*:|\})""")
 _POSTGRESQL_ARRAY = re.compile(r"\{.*\}", re.DOTALL)
 _NUMBER = r"(?:-?\d[\d.e+-]*|[Tt]rue|[Ff]alse|null|None|[Nn]a[Nn]|\.\.\.)"
+_NUMBER_AND_QUOTE = re.compile(r"""\[\s*-?\d[^"']*,\s*["']""")
 _NUMBERS = re.compile(rf"\[(\s*{_NUMBER}(?:(?:\s*,\s*|\s+){_NUMBER})*\s*,?\s*)\]")
 _TAGS = re.compile(r"(?:<[^<>]+>[\s,]*)+")
 _PANDAS_MISSING = "<NA>"
@@ -290,6 +292,10 @@ def parse_list(content: str, mark: str = ",") -> Any:
         return None
     if _LIST.match(content) or _OBJECT.match(content) or _TUPLE_OR_SET.match(content):
         return _parse_literal(content)
+    if _NUMBER_AND_QUOTE.match(content):
+        # a year and a title may be in brackets, too
+        with contextlib.suppress(NotAListError):
+            return _parse_literal(content)
     if _POSTGRESQL_ARRAY.fullmatch(content):
         return _parse_postgresql_array(content, mark)
     if _TAGS.fullmatch(content) and content != _PANDAS_MISSING:
@@ -390,7 +396,7 @@ def extract_names(
     if isinstance(content, dict):
         yield from _extract_object_names(content, key, threshold)
     elif isinstance(content, list | tuple):
-        if _are_names_with_values(content):
+        if are_names_with_values(content):
             for name, value in content:
                 if _is_meant(name, value, threshold):
                     yield name
@@ -440,7 +446,10 @@ def _extract_entry_name(entry: dict, key: str | None, threshold: float | None) -
     if False in [parse_meant(value, threshold) for value in values]:
         return
     if all(_is_meant(name, value, threshold) for value in values):
-        yield name
+        if isinstance(name, list):
+            yield from name
+        else:
+            yield name
 
 
 def _is_meant(name: Any, value: Any, threshold: float | None) -> bool:
@@ -506,7 +515,7 @@ def _is_score(value: Any) -> bool:
     return _parse_value(value) is not None
 
 
-def _are_names_with_values(content: Sequence[Any]) -> bool:
+def are_names_with_values(content: Sequence[Any]) -> bool:
     """Tell whether entries of a list are pairs of a name and a number, yes, no or nothing."""
     for each in content:
         if not isinstance(each, list | tuple) or len(each) != 2:
@@ -533,6 +542,9 @@ def find_name_keys(contents: Sequence[Any]) -> list[str] | None:
     if not objects:
         return None
     text_keys = [key for key in _collect_keys(objects) if _holds_texts(objects, key)]
+    if _are_spans(objects):
+        text_keys = [key for key in text_keys if key.casefold() not in _TEXT_KEYS]
+    text_keys = text_keys or [key for key in _collect_keys(objects) if _holds_lists(objects, key)]
     text_keys = [key for key in text_keys if not all(_is_value(key, each[key]) for each in objects)]
     name_keys = [key for key in text_keys if key.casefold() not in _IDENTIFIER_KEYS]
     return name_keys or text_keys
@@ -541,6 +553,30 @@ def find_name_keys(contents: Sequence[Any]) -> list[str] | None:
 def _holds_texts(objects: Iterable[dict], key: str) -> bool:
     """Tell whether all objects have a text at a key."""
     return all(isinstance(entry.get(key), str) for entry in objects)
+
+
+def _holds_lists(objects: Iterable[dict], key: str) -> bool:
+    """Tell whether all objects have a list of texts at a key."""
+    for entry in objects:
+        names = entry.get(key)
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            return False
+    return True
+
+
+_SPAN_KEYS = frozenset({"start", "start_offset", "begin", "offset", "end", "end_offset"})
+"""Keys whose numbers say where in a text a label is."""
+_TEXT_KEYS = frozenset({"text", "word", "quote", "value"})
+"""Keys of the piece of the text that has a label."""
+
+
+def _are_spans(objects: Iterable[dict]) -> bool:
+    """Tell whether objects are pieces of a text that have labels."""
+    for entry in objects:
+        places = [entry[key] for key in entry if str(key).casefold() in _SPAN_KEYS]
+        if not any(isinstance(place, int) for place in places):
+            return False
+    return True
 
 
 def _find_objects(contents: Sequence[Any]) -> list[dict]:

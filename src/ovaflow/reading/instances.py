@@ -37,6 +37,7 @@ from ovaflow.reading.enclosures import (
     strip_brackets,
 )
 from ovaflow.reading.feature_columns import FeatureColumn
+from ovaflow.reading.numbered_names import select_names
 from ovaflow.reading.streams import RecordFile, clean_text
 
 CORRECT_LINE = "correct or delete the line"
@@ -176,7 +177,7 @@ class Reading:
         What encloses the labels of a cell: brackets, quotes or none; ``auto``: none, but several
         names in square brackets are a list.
     label_key : str, optional
-        Key of the name where labels are objects.
+        Key of the name where labels are objects, or its place where they are lists with numbers.
     label_threshold : float, optional
         The least value of a label that is meant, where labels have values.
     labels_are : str
@@ -435,9 +436,11 @@ class Reading:
 
     def split_labels(self, content: Any) -> Iterator[str]:
         """Yield the labels of a cell as they are written."""
-        found = self.parse_cell(content)
+        found = self.parse_listed(content)
         if found is not None:
             yield from self._extract_labels(found)
+        elif content is not None:
+            yield from self._split_text(content)
 
     def list_names(self, content: Any) -> list[str] | None:
         """List the labels of a cell that is a list or an object; None for a plain text."""
@@ -448,6 +451,8 @@ class Reading:
 
     def _extract_labels(self, found: Any) -> Iterator[str]:
         """Yield the labels of what a cell was parsed to, as they are written."""
+        if self.labels_are != LABELS_ARE_NAMES:
+            found = select_names(found, self.label_key)
         for name in extract_names(found, self.label_key, self.label_threshold):
             yield parse_label(name)
 
@@ -459,11 +464,15 @@ class Reading:
     def parse_cell(self, content: Any) -> Any:
         """Parse a cell of labels: a list, an object, or a text divided by the separator."""
         found = self.parse_listed(content)
-        if found is not None or not isinstance(content, str):
+        if found is not None or content is None:
             return found
+        return self._split_text(content) or None
+
+    def _split_text(self, content: str) -> list[str]:
+        """Divide a text that is no list into labels."""
         content = content.strip()
         if not content:
-            return None
+            return []
         if self.label_enclosure == IN_QUOTES:
             return split_quoted(content, self.mark)
         if self.separator == NO_SEPARATOR:

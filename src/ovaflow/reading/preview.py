@@ -27,6 +27,7 @@ from ovaflow.reading.instances import (
     TextInstance,
     unreadable_cell_error,
 )
+from ovaflow.reading.numbered_names import explain_numbers, list_flat_spans
 from ovaflow.reading.streams import RecordFile
 
 PREVIEWED_RECORDS = 1000
@@ -113,6 +114,8 @@ def preview_files(paths: Sequence[StrPath], kind: Format, reading: Reading) -> P
         decided = _choose_enclosure(rows, decided)
     cells_by_row = [row.parse_labels(decided.parse_cell) for row in rows]
     if reading.label_key is None:
+        if reading.labels_are != LABELS_ARE_NAMES:
+            _refuse_flat_spans(rows, cells_by_row)
         decided = replace(decided, label_key=_find_name_key(rows, cells_by_row))
     if reading.labels_are == "auto" and _is_one_hot(decided, rows, cells_by_row):
         decided = replace(decided, labels_are=LABELS_ARE_ONE_HOT)
@@ -246,6 +249,21 @@ def _join_neighbours(names: list[str], columns: dict[str, str]) -> list[str]:
         joined_names.append(name)
         names = names[n_joined:]
     return joined_names
+
+
+def _refuse_flat_spans(rows: list[_Row], cells_by_row: list[list]) -> None:
+    """Refuse labels of which most cells are a start, an end and a name."""
+    n_cells = 0
+    rows_with_spans = []
+    for row, cells in zip(rows, cells_by_row, strict=True):
+        n_cells += sum(1 for cell in cells if cell)
+        spans = [span for cell in cells for span in list_flat_spans(cell)]
+        if spans:
+            rows_with_spans.append((row, spans[0]))
+    if len(rows_with_spans) > n_cells / 2:
+        row, span = rows_with_spans[0]
+        message, remedy = explain_numbers(span)
+        raise InputError(message, path=row.path, line=row.line, remedy=remedy)
 
 
 def _find_name_key(rows: list[_Row], cells_by_row: list[list]) -> str | None:

@@ -298,7 +298,7 @@ class ReadTexts(_WithFeatureColumns):
     )
     label_key: Text | None = setting(
         None,
-        "key of the name in labels that are objects",
+        "key of the name in labels that are objects; its place, from 0, in lists with numbers",
         where=FOR_CELLS,
         null="the only key that can be meant",
     )
