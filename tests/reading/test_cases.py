@@ -12,6 +12,7 @@ import pytest
 from following import find_settings, follow_command, has_command
 from prediction_reading import assert_predict_reads_the_same
 
+from ovaflow.cli import main
 from ovaflow.prediction.predictor import Predictor
 
 EIGHT_GENRES = [
@@ -351,6 +352,24 @@ def test_no_setting_is_printed_without_need(read) -> None:
     for file, options, _ in READ:
         if file not in remarked_on:
             assert not find_settings(read(file, options).said)
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_one_row_per_label_in_evaluation(read, cases, trained, capsys, has_ids) -> None:
+    model = trained(read("07/lists.csv", SEMICOLON).dataset)
+    lines = (cases["07"] / "pairs.csv").read_text().splitlines(keepends=True)
+    if not has_ids:
+        lines = [line.partition(",")[2] for line in lines]
+    Path("pairs.csv").write_text("".join(lines))
+    evaluation = ["evaluate", f"--model={model}", "pairs.csv"]
+    capsys.readouterr()
+    assert main(evaluation) == 0
+    said = capsys.readouterr().err
+    assert f"467 {'ids, such as PMID00000,' if has_ids else 'texts'} occur more than once" in said
+    assert main([*evaluation, find_settings(said)[0]]) == 0
+    printed, said = capsys.readouterr()
+    assert re.search(r"records +700\n", printed)
+    assert not find_settings(said)
 
 
 @pytest.mark.parametrize(

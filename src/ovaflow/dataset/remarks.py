@@ -18,7 +18,7 @@ from ovaflow.labels.label_map import (
 )
 from ovaflow.labels.successors import REPLACED_BY_SEVERAL, REPLACED_BY_UNKNOWN, REPLACED_IN_CIRCLE
 from ovaflow.reading.formats import FORMATS
-from ovaflow.reading.remarks import remark_on_reading
+from ovaflow.reading.remarks import LARGE_SHARE_REPEATED, remark_on_reading
 from ovaflow.settings.source import holds_texts
 
 _NOTABLE_SHARE_OF_TWINS = 0.01
@@ -97,10 +97,6 @@ for _name in _TEST_REMARKS_FOR_DEV:
     _text = _COUNTED_REMARKS[_name]
     _COUNTED_REMARKS[_name.replace("test", "dev")] = _text.replace("test", "dev")
 
-_LARGE_SHARE_REPEATED = 0.05
-"""Share of texts without ids that occur again with other labels, above which they may be rows of
-one record.
-"""
 _SMALL_SHARE_UNUSED = 0.1
 """Share of labels without instances below which it is strange that the first is one of them."""
 _LARGE_SHARE_WITH_MARKUP = 0.01
@@ -233,7 +229,7 @@ def _remark_on_repeated(counts: dict[str, Any]) -> Iterator[str]:
             f"{remedy}"
         )
     texts = counts.get("texts_with_different_labels", 0)
-    if texts > _LARGE_SHARE_REPEATED * counts["train_instances"]:
+    if texts > LARGE_SHARE_REPEATED * counts["train_instances"]:
         yield f"{texts:,} texts occur more than once with different labels; {joins}"
 
 

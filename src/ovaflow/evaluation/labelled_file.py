@@ -30,7 +30,7 @@ from ovaflow.prediction.sources import (
 )
 from ovaflow.prediction.usual_texts import read_usual_texts
 from ovaflow.reading.formats import FORMATS, LINES_FORMAT
-from ovaflow.reading.instances import merge_repeated
+from ovaflow.reading.instances import count_relabelled, merge_repeated
 from ovaflow.records.source import read_file
 from ovaflow.reranking.expected_quality import measure_sure_records
 from ovaflow.settings.predict import N_CANDIDATES
@@ -208,6 +208,8 @@ def _read_texts(
     """Read records that are texts, or vectors in a column."""
     uris = [*predictor.label_uris, *predictor.model.names.replaced]
     instances = merge_repeated(read_file(settings, path, counts, uris), settings.repeated)
+    if settings.repeated == "keep" and not settings.vector_column:
+        instances = count_relabelled(instances, counts)
     model = predictor.model
     numbers = number_labels(model, model.transform, settings.first_label)
     while batch := list(itertools.islice(instances, BATCH_SIZE)):

@@ -184,7 +184,7 @@ def choose_format(model: Model, path: StrPath) -> str:
             if ending == file_ending(name) or fnmatch(Path(path).name, name):
                 return data_format
     if takes_text and Path(path).is_dir():
-        guessed = None if data_format == "annif" else guess_folder_format(Path(path))
+        guessed = guess_folder_format(Path(path))
         if guessed is None and data_format in FORMATS:
             return data_format
         return guessed or "annif"

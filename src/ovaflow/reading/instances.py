@@ -631,6 +631,21 @@ def join_repeated(instances: Iterable[TextInstance]) -> Iterator[TextInstance]:
     return iter(found.values())
 
 
+def count_relabelled(instances: Iterable[TextInstance], counts: Counter) -> Iterator[TextInstance]:
+    """Yield instances; count the ids, or texts without ids, that occur again with other labels."""
+    first_labels: dict[int, int] = {}
+    relabelled = set()
+    for instance in instances:
+        counts["records_compared"] += 1
+        key = hash(instance.id or instance.text)
+        labels = hash(frozenset(instance.labels))
+        if first_labels.setdefault(key, labels) != labels and key not in relabelled:
+            relabelled.add(key)
+            counts["relabelled_ids" if instance.id else "relabelled_texts"] += 1
+            counts.setdefault("first_relabelled_id", instance.id)  # type: ignore[arg-type]
+        yield instance
+
+
 def empty_file_error(path: StrPath) -> InputError:
     """Make the error of a file without content."""
     return InputError("is empty", path=path, remedy="export it again, or give another file")

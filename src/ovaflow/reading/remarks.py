@@ -22,6 +22,12 @@ _COUNTED_REMARKS = {
 """Remarks on counts that are not 0, by the name of the count."""
 
 
+LARGE_SHARE_REPEATED = 0.05
+"""Share of texts without ids that occur again with other labels, above which they may be rows of
+one record.
+"""
+
+
 def remark_on_reading(counts: Mapping[str, Any]) -> Iterator[str]:
     """Remark on what a :class:`Reading` counted, so that nothing is left out in silence."""
     for name, text in _COUNTED_REMARKS.items():
@@ -30,6 +36,7 @@ def remark_on_reading(counts: Mapping[str, Any]) -> Iterator[str]:
     yield from _remark_on_places(counts)
     yield from _remark_on_workbooks(counts)
     yield from _remark_on_headings(counts)
+    yield from _remark_on_relabelled(counts)
 
 
 def _remark_on_places(counts: Mapping[str, Any]) -> Iterator[str]:
@@ -71,6 +78,21 @@ def _remark_on_headings(counts: Mapping[str, Any]) -> Iterator[str]:
             f"{without:,} of {headings:,} headings have no identifier ($0): "
             "they are the labels of the same name"
         )
+
+
+def _remark_on_relabelled(counts: Mapping[str, Any]) -> Iterator[str]:
+    """Remark on records that are measured more than once, each with other labels."""
+    joins = (
+        "occur more than once with different labels, and each record counts by itself; "
+        "repeated: join makes one record of each, with all of their labels; "
+        "after corrections, repeated: last keeps the last record of each id"
+    )
+    if counts.get("relabelled_ids"):
+        first = counts["first_relabelled_id"]
+        yield f"{counts['relabelled_ids']:,} ids, such as {first}, {joins}"
+    texts = counts.get("relabelled_texts", 0)
+    if texts > LARGE_SHARE_REPEATED * counts.get("records_compared", 0):
+        yield f"{texts:,} texts {joins}"
 
 
 def list_counts(counts: Mapping[str, int]) -> str:
