@@ -204,6 +204,16 @@ def test_parts_without_a_header(prepare, write_parts, tmp_path, columns, delimit
     assert "first record      the " in read.said
 
 
+def test_text_of_hive(prepare, write_parts) -> None:
+    def write_records(rows) -> bytes:
+        return "".join("\x01".join(row.values()) + "\n" for row in rows).encode()
+
+    said = prepare(write_parts(write_records, "{:06}_0"), [CSV, LAST]).said
+    read = prepare(follow_command(said), [CSV, LAST])
+    assert read.found == (["Bees", "Food"], len(ALL_IDS), len(ALL_IDS))
+    assert "first record      the honey and tea" in read.said
+
+
 @pytest.mark.parametrize("ending", ["", ".csv.gz"])
 def test_parts_after_a_first_one_with_a_header(prepare, write_parts, ending) -> None:
     def write_records(rows) -> bytes:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -13,8 +14,9 @@ _LONGEST_NAME_WORDS = 12
 """Words of the longest name of a column; a text has more."""
 _TEXT_PER_NAME = 3
 """Factor by which a text has more words than the name of its column."""
-_PART = "part-"
-"""Beginning of the names of parts that Spark and Hadoop write, usually without a header."""
+_PARTS = {re.compile(r"part-.*"): "part-*", re.compile(r"\d{6}_\d+.*"): "[0-9]*"}
+"""Patterns of the shell for parts that Spark, Hadoop and Hive write, usually without a header."""
+_HIVE_DELIMITER = "\x01"
 _UNPACKERS = {".gz": "gzip -dc", ".bz2": "bzip2 -dc", ".xz": "xz -dc", ".zst": "zstd -dc"}
 
 
@@ -53,7 +55,9 @@ def refuse_record_as_header(
     earlier_names : list of str, optional
         The header of an earlier file.
     """
-    candidates = [_divide_records(beginning, delimiter, dialect) for delimiter in delimiters]
+    candidates = []
+    for delimiter in delimiters + _HIVE_DELIMITER:
+        candidates.append(_divide_records(beginning, delimiter, dialect))
     records = max(candidates, key=_judge_division)
     first = records.rows[0]
     if len(first) < len(wanted.required) or _begin_with_header(records.rows):
@@ -78,7 +82,7 @@ def _refuse_later_part(
 ) -> NoReturn:
     """Refuse a file without the header that an earlier one has."""
     remedy = f"write that above it: {_write_header_command(delimiter, names, path)}"
-    if Path(path).name.startswith(_PART):
+    if _find_parts(path):
         remedy = f"join the files: {_write_reading_command(path)} > new.csv"
     raise InputError(
         f"the first line is not the header of an earlier file: {', '.join(first):.60}",
@@ -120,7 +124,14 @@ def _divide_records(lines: Sequence[str], delimiter: str, dialect: dict[str, Any
 
 
 def _write_header_command(delimiter: str, names: Sequence[str], path: StrPath) -> str:
-    """Write the command that puts a header above the records of a file, or of all parts."""
+    """Write the command that puts a header above the records of a file, or of all parts.
+
+    Tabs take the place of Hive's delimiter.
+    """
+    reading_command = _write_reading_command(path)
+    if delimiter == _HIVE_DELIMITER:
+        delimiter = "\t"
+        reading_command += r" | tr '\001' '\t'"
     header = io.StringIO()
     csv.writer(header, delimiter=delimiter, lineterminator="").writerow(names)
     echo = f"echo {_quote(header.getvalue())}"
@@ -128,7 +139,7 @@ def _write_header_command(delimiter: str, names: Sequence[str], path: StrPath) -
         # a message has no tabs
         escaped = header.getvalue().replace("%", "%%").replace("\t", r"\t")
         echo = "printf " + _quote(escaped + r"\n")
-    return f"({echo}; {_write_reading_command(path)}) > new.csv"
+    return f"({echo}; {reading_command}) > new.csv"
 
 
 def _write_reading_command(path: StrPath) -> str:
@@ -137,9 +148,18 @@ def _write_reading_command(path: StrPath) -> str:
     source = "old.csv"
     if ending in _UNPACKERS:
         source += ending
-    if Path(path).name.startswith(_PART):
-        source = f"{_quote(str(Path(path).parent))}/{_PART}*"
+    parts = _find_parts(path)
+    if parts:
+        source = f"{_quote(str(Path(path).parent))}/{parts}"
     return f"{_UNPACKERS.get(ending, 'cat')} {source}"
+
+
+def _find_parts(path: StrPath) -> str | None:
+    """Find the pattern of the files that are parts as this one is; None if it is no part."""
+    for names, pattern in _PARTS.items():
+        if names.fullmatch(Path(path).name):
+            return pattern
+    return None
 
 
 def _quote(text: str) -> str:
