@@ -1,5 +1,6 @@
 """Advice of messages, carried out as a person would: copied into a shell."""
 
+import json
 import os
 import re
 import shutil
@@ -26,8 +27,10 @@ def find_settings(said) -> list[str]:
     for match in sorted(matches, key=lambda match: match.start()):
         name, value = match.groups()
         option = name.replace("_", "-")
-        value = value.strip('"')
-        options[f"--{option}={value}"] = None
+        # the command line takes one name at a time
+        values = json.loads(value) if name == "exclude" else [value.strip('"')]
+        for each in values:
+            options[f"--{option}={each}"] = None
     return list(options)
 
 

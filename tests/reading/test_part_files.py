@@ -142,7 +142,7 @@ def test_parts_without_records(prepare, write_parts, empty) -> None:
 def test_a_folder_without_records(prepare, write_parts) -> None:
     folder = write_parts(write_csv, n_parts=0)
     said = prepare(folder, [CSV]).said
-    assert "there is no file with content; give a file, a pattern" in said
+    assert "there is no file of records; give a file, a pattern" in said
 
 
 def test_an_empty_file_that_is_named_is_refused(prepare, write_parts) -> None:

@@ -465,7 +465,7 @@ def test_words_for_nothing(prepare, word) -> None:
         ),
         (
             make_label_table(join_by(",")).partition("\n")[2],
-            "2.csv, line 1: no column 'text', 'labels'",
+            "2.csv, line 1: the first line is not the header of an earlier file",
         ),
     ],
 )

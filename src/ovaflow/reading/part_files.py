@@ -44,9 +44,12 @@ def find_part_files(location: StrPath) -> PartFiles:
             empty.append(path)
         else:
             paths.append(path)
+    if not paths and empty:
+        # their readers refuse them
+        return PartFiles(empty, marks)
     if not paths:
         raise InputError(
-            "there is no file with content",
+            "there is no file of records",
             path=location,
             remedy="give a file, a pattern such as exports/*.csv, or a folder of files",
         )
