@@ -377,6 +377,25 @@ def test_one_row_per_label_in_evaluation(read, cases, trained, capsys, has_ids) 
     assert not find_settings(said)
 
 
+def test_lines_with_a_further_field_in_prediction(read, cases, trained, capsys) -> None:
+    model = trained(read("06/rcv1-2.txt", [*LINES, "--label-separator= "]).dataset)
+
+    def predict(path, *options) -> tuple[str, str]:
+        capsys.readouterr()
+        main(["predict", str(model), str(path), "--output-format=csv", *options])
+        return capsys.readouterr()
+
+    expected, said = predict(cases["06"] / "rcv1-2.txt", *LINES)
+    assert not find_settings(said)
+    path = cases["06"] / "rcv1.txt"
+    _, said = predict(path, *LINES)
+    assert "400 lines have further tabs" in said
+    _, said = predict(path, *find_settings(said))
+    answers, said = predict(follow_command(said, path))
+    assert answers == expected
+    assert not find_settings(said)
+
+
 @pytest.mark.parametrize(
     ("file", "header", "labels"),
     [

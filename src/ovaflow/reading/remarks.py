@@ -10,6 +10,8 @@ _COUNTED_REMARKS = {
     "lines_without_a_tab": "{count:,} lines of the corpus have no tab, so no subjects: left out",
     "documents_without_subjects": "{count:,} documents of the corpus have no subjects: left out",
     "headers_left_out": "the first line of a file names the columns: it is no record",
+    "lines_with_further_tabs": "{count:,} lines have further tabs: all after the first one is the "
+    "text; format: csv reads columns, below a header line",
     "fields_like_records": "{count:,} fields span lines, and all of them look like several "
     "records: quotes: none takes quotes as they are, if they mean nothing in this file",
     "missing_labels": "{count:,} labels are words for an empty cell, such as nan, None, NULL, N/A "

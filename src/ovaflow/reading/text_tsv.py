@@ -43,6 +43,8 @@ def read(file: RecordFile, reading: Reading) -> Iterator[TextInstance]:
                     line=number,
                     remedy=CONVERT_LINE_ENDS,
                 )
+            if "\t" in text:
+                reading.counts["lines_with_further_tabs"] += 1
             if tab:
                 yield reading.make_plain_instance(text, labels, file.name, number)
             elif not line.strip():
