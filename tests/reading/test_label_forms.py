@@ -143,7 +143,7 @@ MIXED = [json.dumps(labels) for labels in LISTS] + ["Chess, Pottery"] * 10
             [write_strings(labels) for labels in LATE],
             [],
             "2 different labels of lists contain the separator at which other cells are cut, "
-            "such as '{}': if it is part of names there, too, label_separator: none takes each "
+            "such as 'Home, garden': if it is part of names there, too, label_separator: none takes each "
             "cell as one label",
             "--label-separator=none",
             expect(LATE),
@@ -173,11 +173,6 @@ MIXED = [json.dumps(labels) for labels in LISTS] + ["Chess, Pottery"] * 10
     ],
 )
 def test_advice_about_separators(advised, cells, options, advice, setting, found) -> None:
-    if "{}" in advice:
-        late = next(
-            name for labels in LISTS[5:] if len(labels) > 1 for name in labels if "," in name
-        )
-        advice = advice.format(late)
     read = advised(make_file("csv", cells), options, advice, setting)
     assert read.found == found
     assert advice not in read.said
@@ -212,6 +207,17 @@ ENCLOSED = {
     ),
     "quotes in brackets": (IN_HOME, lambda labels: f"[{write_fields(labels)}]", []),
     "parentheses": (WITHOUT_COMMAS, lambda labels: f"({', '.join(labels)})", []),
+    "brackets around each": (
+        WITHOUT_COMMAS,
+        lambda labels: ", ".join(f"[{name}]" for name in labels),
+        [],
+    ),
+    "brackets with nothing between": (
+        WITHOUT_COMMAS,
+        lambda labels: "".join(f"[{name}]" for name in labels),
+        [],
+    ),
+    "two brackets": (WITHOUT_COMMAS, lambda labels: " ".join(f"[[{name}]]" for name in labels), []),
     "braces": (IN_HOME, lambda labels: "{" + "; ".join(labels) + "}", [SEMICOLON]),
     "quotes": (IN_HOME, lambda labels: ", ".join(f'"{name}"' for name in labels), []),
     "single quotes": (IN_HOME, lambda labels: ",".join(f"'{name}'" for name in labels), []),
@@ -278,6 +284,12 @@ LATE_PLAIN = [["Chess"], ["Pottery"]] * (PREVIEWED_RECORDS // 2)
             ENCLOSED["quotes where needed"][1],
             IN_HOME,
             "3 different labels begin or end with a quote, such as '\"Home': label_enclosure: quotes",
+            "--label-enclosure=quotes",
+        ),
+        (
+            lambda labels: ", ".join(f"'{name}'" for name in labels),
+            WITHOUT_COMMAS,
+            "2 different labels begin or end with a quote, such as \"'Chess'\": label_enclosure: quotes",
             "--label-enclosure=quotes",
         ),
     ],
@@ -362,3 +374,39 @@ def test_names_in_brackets(names, brackets) -> None:
     reading = Reading(["text"], ["labels"], label_enclosure="brackets", separator=";")
     cell = brackets[0] + ";".join(names) + brackets[1]
     assert list(reading.parse_judged_labels([cell])[0]) == clean_names(names)
+
+
+def test_quotes_around_whole_cells(advised) -> None:
+    cells = [", ".join(labels) for labels in WITHOUT_COMMAS]
+    advice = "if quotes are around whole cells, write these without quotes"
+    content = make_file("csv", [f'"{cell}"' for cell in cells])
+    read = advised(content, [], advice, "--format=csv", new=make_file("csv", cells))
+    assert read.found == expect(WITHOUT_COMMAS)
+
+
+def test_names_of_lists_that_are_combinations_are_no_reason_to_cut(prepare_cells) -> None:
+    lists = [[", ".join(labels)] for labels in WITHOUT_COMMAS]
+    prepared = prepare_cells("jsonl", lists)
+    assert "commas are part of names" in prepared.said
+    assert "label_separator" not in prepared.said
+
+
+@pytest.mark.parametrize("form", ["{} ({})", "{}:{}", "{}=0.{}"])
+def test_counts_and_scores_at_the_end_of_names(advised, tmp_path, form) -> None:
+    cells = []
+    new_names = {}
+    for number, labels in enumerate(WITHOUT_COMMAS):
+        names = [form.format(name, number % 6) for name in labels]
+        new_names |= dict(zip(names, labels, strict=True))
+        cells.append(", ".join(names))
+    path = tmp_path / "names.csv"
+    path.write_text("".join(f"{old},{new}\n" for old, new in new_names.items()))
+    advice = "differ only in a number at their end"
+    read = advised(make_file("csv", cells), [], advice, f"--label-map={path}")
+    assert read.found == expect(WITHOUT_COMMAS)
+
+
+@pytest.mark.parametrize("names", [["Python 2", "Python 3", "Chess"], ["C:1", "C", "Chess"]])
+def test_names_with_a_number(prepare_cells, names) -> None:
+    prepared = prepare_cells("csv", [", ".join(names)] * 9 + ["Music", "Pottery"])
+    assert "number at their end" not in prepared.said

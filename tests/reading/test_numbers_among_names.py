@@ -102,6 +102,7 @@ MANY = "exclude: numbers.txt leaves them out, a file with one of them on each li
         (lambda labels: [*labels, 5], ["5"]),
         (lambda labels: [*labels, "5"], ["5"]),
         (lambda labels: ", ".join([*labels, "5"]), ["5"]),
+        (lambda labels: ", ".join([*labels, "0.5"]), ["0.5"]),
         (lambda labels: f"[{', '.join([*labels, '5'])}]", ["5"]),
         (
             lambda labels: [part for label in labels for part in (label, len(label))],
@@ -115,7 +116,7 @@ def test_numbers_among_names_are_counted(prepare, name, write, numbers) -> None:
     assert f"exclude: [{listed}] leaves them out" in prepare(content, [], name).said
     read = prepare(content, [f"--exclude={number}" for number in numbers], name)
     assert read.found == FOUND
-    assert "whole numbers" not in read.said
+    assert "numbers among" not in read.said
 
 
 def test_many_numbers_among_names(prepare) -> None:
@@ -142,7 +143,15 @@ def test_ids_and_names_stay_as_they_are(prepare, write) -> None:
     for name, make in MAKERS.items():
         read = prepare(make(write), [], name)
         assert read.found[1:] == FOUND[1:]
-        assert "whole numbers" not in read.said
+        assert "numbers among" not in read.said
+
+
+def test_codes_among_which_some_look_like_counts(prepare) -> None:
+    codes = {"Chess": "8", "Music": "010"}
+    content = make_lines(lambda labels: [codes.get(label, label) for label in labels])
+    read = prepare(content, [], "a.jsonl")
+    assert read.found == (["010", "8", "Pottery", "Railways"], *FOUND[1:])
+    assert "numbers among" not in read.said
 
 
 NUMBER = st.integers(-9, 10**6) | st.floats(allow_nan=False, allow_infinity=False)

@@ -66,15 +66,18 @@ _COUNTED_REMARKS = {
     "labels_cut": "labels seem to be sentences that commas cut, such as {count!r:.100}: "
     "label_separator: none takes each cell as one label",
     "names_with_separator": "{count:,} different labels of lists contain the separator at which "
-    "other cells are cut, such as {first_name_with_separator!r:.100}: if it is part of names "
+    "other cells are cut, such as {first_of_names_with_separator!r:.100}: if it is part of names "
     "there, too, label_separator: none takes each cell as one label",
-    "names_in_brackets": "{count:,} different labels are in brackets, such as "
-    "{first_name_in_brackets!r:.100}, and elsewhere brackets hold several: label_enclosure: "
-    "brackets takes them as no part of names",
-    "names_with_half_a_quote": "{count:,} different labels begin or end with a quote, such as "
-    "{first_name_with_half_a_quote!r:.100}: label_enclosure: quotes takes what is in quotes as one",
     "combined_names": "{count:,} different labels are others with commas between, such as "
-    '{first_combined_name!r:.100}: label_separator: "," cuts cells that are no lists at commas',
+    '{first_of_combined_names!r:.100}: label_separator: "," cuts cells that are no lists at commas',
+    "combined_names_in_quotes": "{count:,} different labels are others with separators between, "
+    "such as {first_of_combined_names_in_quotes!r:.100}: if quotes are around whole cells, write "
+    "these without quotes",
+    "names_in_brackets": "{count:,} different labels are in brackets, such as "
+    "{first_of_names_in_brackets!r:.100}, and elsewhere brackets hold several: label_enclosure: "
+    "brackets takes them as no part of names",
+    "names_in_quotes": "{count:,} different labels begin or end with a quote, such as "
+    "{first_of_names_in_quotes!r:.100}: label_enclosure: quotes takes quotes as no part of names",
     "records_joined": "{count:,} records are joined with an earlier one",
     "short_copies": "{count:,} records have the words of another one, and such records are "
     "never parted: if new records, too, will repeat known texts, as job titles and queries do, "
@@ -303,6 +306,7 @@ def _remark_on_given_names(prepared: Dataset, counts: dict[str, Any]) -> Iterato
         return
     yield from _remark_on_similar_names(prepared)
     yield from _remark_on_numbers(prepared)
+    yield from _remark_on_numbered_names(prepared)
     format = FORMATS.get(prepared.parameters["source"]["format"])
     doubtful = ["the file"]
     if format is not None and format.label_settings:
@@ -329,12 +333,14 @@ def _remark_on_given_names(prepared: Dataset, counts: dict[str, Any]) -> Iterato
 
 
 def _remark_on_numbers(prepared: Dataset) -> Iterator[str]:
-    """Remark on labels that are whole numbers where most others are words."""
+    """Remark on labels that are numbers where most others are words."""
     numbers = []
     n_times = 0
     n_words = 0
     for name, count in zip(prepared.label_names, prepared.counts.tolist(), strict=True):
-        if _WHOLE_NUMBER.fullmatch(name):
+        if _CODE.fullmatch(name):
+            return
+        if _NUMBER.fullmatch(name):
             numbers.append(name)
             n_times += count
         elif any(character.isalpha() for character in name):
@@ -347,17 +353,40 @@ def _remark_on_numbers(prepared: Dataset) -> Iterator[str]:
     if len(numbers) > _FEW_NUMBERS:
         advice = "exclude: numbers.txt leaves them out, a file with one of them on each line"
     yield (
-        f"{len(numbers):,} of {prepared.n_labels:,} labels are whole numbers among names, such as "
+        f"{len(numbers):,} of {prepared.n_labels:,} labels are numbers among names, such as "
         f"{numbers[0]!r}, {n_times:,} times in training: if they are offsets, counts or scores, "
         f"{advice}"
     )
 
 
-_WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]*")
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
+_CODE = re.compile(r"0[0-9].*")
+"""Numbers that begin with 0, as among codes."""
 _FEW_NUMBERS = 5
 """Numbers up to which a remark lists them all."""
 _MOST_NUMBERS_PER_WORD = 2.5
 """Numbers per name, more of which are ids; spans have two."""
+
+
+def _remark_on_numbered_names(prepared: Dataset) -> Iterator[str]:
+    """Remark on labels that differ only in a number at their end, if most labels have one."""
+    names_by_word = defaultdict(list)
+    for name in prepared.label_names:
+        match = _NUMBERED_NAME.fullmatch(name)
+        if match:
+            names_by_word[match[1]].append(name)
+    several = [names for names in names_by_word.values() if len(names) > 1]
+    n_names = sum(len(names) for names in several)
+    if n_names > prepared.n_labels / 2:
+        first, second = several[0][:2]
+        yield (
+            f"{n_names:,} of {prepared.n_labels:,} labels differ only in a number at their end, "
+            f"such as {first!r} and {second!r}: if it is a count or a score, label_map renames "
+            "them to their names"
+        )
+
+
+_NUMBERED_NAME = re.compile(r"(.*[^\W\d].*?)\s*(?:[:=]\s*-?[0-9.]+|\(-?[0-9.]+\))")
 
 
 def _remark_on_similar_names(prepared: Dataset) -> Iterator[str]:

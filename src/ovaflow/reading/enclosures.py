@@ -13,7 +13,8 @@ IN_BRACKETS = "brackets"
 IN_QUOTES = "quotes"
 """Values of ``label_enclosure``."""
 
-_BRACKETED = re.compile(r"\[([^\[\]]*)\]|\(([^()]*)\)|\{([^{}]*)\}")
+_IN_BRACKETS = r"\[\[?([^\[\]]*)\]\]?|\(([^()]*)\)|\{([^{}]*)\}"
+_BRACKETED = re.compile(_IN_BRACKETS)
 _QUOTED = r""""(?:[^"\\]|\\.|"")*"|'(?:[^'\\]|\\.|'')*'|“[^”]*”|„[^“”]*[“”]|«[^»]*»"""
 _MISSING_IN_LIST = ("null", "None", "nan", "NaN")
 
@@ -29,6 +30,19 @@ def strip_brackets(content: str) -> str | None:
     """Return what is inside the brackets of a text; None for a text that is not in brackets."""
     match = _BRACKETED.fullmatch(content)
     return None if match is None else match[match.lastindex or 0]
+
+
+def list_bracketed(content: str, mark: str) -> list[str]:
+    """List what is inside the brackets of a text that is nothing else, as in ``[a, b] [c]``."""
+    if not _compile_bracketed(mark).fullmatch(content):
+        return []
+    return [match[match.lastindex or 0] for match in _BRACKETED.finditer(content)]
+
+
+@lru_cache
+def _compile_bracketed(mark: str) -> re.Pattern[str]:
+    """Compile the pattern of texts in brackets, with marks or spaces between."""
+    return re.compile(rf"(?:(?:{_IN_BRACKETS})(?:\s*{re.escape(mark)})?\s*)+")
 
 
 def split_bracketed(inside: str, mark: str) -> list[str | None]:
@@ -64,8 +78,13 @@ def find_enclosure(cells: Sequence[str], mark: str) -> str | None:
         in quotes that contains the separator.
     """
     most = len(cells) / 2
-    insides = [inside for inside in map(strip_brackets, cells) if inside is not None]
-    if len(insides) > most and any(mark in inside for inside in insides):
+    n_bracketed = 0
+    has_several = False
+    for cell in cells:
+        insides = list_bracketed(cell, mark)
+        n_bracketed += len(insides) > 0
+        has_several = has_several or len(insides) > 1 or any(mark in each for each in insides)
+    if n_bracketed > most and has_several:
         return IN_BRACKETS
     n_quoted = 0
     has_several = False

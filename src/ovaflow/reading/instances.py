@@ -32,6 +32,7 @@ from ovaflow.reading.enclosures import (
     AUTO_ENCLOSURE,
     IN_BRACKETS,
     IN_QUOTES,
+    list_bracketed,
     split_bracketed,
     split_quoted,
     strip_brackets,
@@ -211,7 +212,8 @@ class Reading:
         Gets what a reader found, for the summary: ``columns``, ``delimiter``, ``encoding``,
         what there is in a workbook (see :mod:`~ovaflow.reading.spreadsheet`), or how ``labels``
         are written; ``separated`` and ``cut``, true if the separator was looked for, and if it was
-        found; ``bracketed``, true if there were several names in brackets;
+        found; ``uncut``, true if it was found but is
+        part of names; ``bracketed``, true if there were several names in brackets;
         and ``name_with_separator``, a name of a list for which there is no separator.
     """
 
@@ -476,6 +478,8 @@ class Reading:
         if self.label_enclosure == IN_QUOTES:
             return split_quoted(content, self.mark)
         if self.separator == NO_SEPARATOR:
+            if "name_with_separator" in self.seen and self.mark in content:
+                self.seen["uncut"] = True
             return [content]
         self.seen["separated"] = True
         names = content.split(self.mark)
@@ -504,9 +508,14 @@ class Reading:
 
         Where the preview did not decide, these are only several names in square brackets.
         """
+        if self.label_enclosure == IN_BRACKETS:
+            names: list[str | None] = []
+            for part in list_bracketed(content, self.mark):
+                names += split_bracketed(part, self.mark)
+            return names or None
         inside = strip_brackets(content)
-        if inside is None or self.label_enclosure == IN_BRACKETS:
-            return None if inside is None else split_bracketed(inside, self.mark)
+        if inside is None:
+            return None
         marks = [mark for mark in (self.mark, ",") if mark in inside]
         if not marks or content[0] != "[" or self.label_enclosure != AUTO_ENCLOSURE:
             return None

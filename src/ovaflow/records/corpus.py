@@ -15,12 +15,11 @@ from ovaflow.labels.separators import (
     find_cut_sentence,
     find_separator_doubt,
 )
-from ovaflow.reading.cells import clean_name
-from ovaflow.reading.enclosures import AUTO_ENCLOSURE, strip_brackets
 from ovaflow.reading.feature_columns import FeatureColumn
 from ovaflow.reading.formats import FORMATS, guess_format
-from ovaflow.reading.instances import NO_SEPARATOR, Reading, TextInstance, read_kept_instances
+from ovaflow.reading.instances import NO_SEPARATOR, TextInstance, read_kept_instances
 from ovaflow.reading.markup import remove_markup
+from ovaflow.records.doubtful_names import count_doubtful_names
 from ovaflow.records.source import SourceFiles, find_record_files
 from ovaflow.settings.section import as_list
 from ovaflow.settings.source import holds_texts
@@ -86,10 +85,8 @@ class Corpus:
             None also if no separator was used, or if labels are ids.
         """
         reading = self._reading
-        if reading.label_enclosure == AUTO_ENCLOSURE:
-            _count_enclosed_names(reading, counts)
-        if "name_with_separator" in reading.seen:
-            _count_combined_names(reading, counts)
+        if self._labels.n_labels is None:
+            count_doubtful_names(reading, counts)
         has_separator = reading.separator != NO_SEPARATOR and reading.seen.get("separated")
         if self._labels.n_labels is not None or not has_separator:
             return None
@@ -101,8 +98,6 @@ class Corpus:
         sentence = find_cut_sentence(cells, reading.separator)
         if sentence is not None:
             counts["labels_cut"] = sentence
-        if reading.seen.get("cut"):
-            _count_names_with_separator(reading, counts)
         joined = [reading.separator.join(cell) for cell in cells]
         return find_separator_doubt(
             reading.written_labels, has_several.mean(), reading.separator, joined
@@ -153,45 +148,3 @@ class Corpus:
         if ("<" in text or "&" in text) and _MARKUP.search(text):
             self.counts["texts_with_markup"] += 1
         return instance
-
-
-def _count_names_with_separator(reading: Reading, counts: dict[str, Any]) -> None:
-    """Count the different labels that contain the separator; only lists have such names."""
-    names = [name for name in reading.written_labels if reading.separator in name]
-    if names:
-        counts["names_with_separator"] = len(names)
-        counts["first_name_with_separator"] = names[0]
-
-
-def _count_combined_names(reading: Reading, counts: dict[str, Any]) -> None:
-    """Count the different labels that commas would cut into other labels."""
-    names = {clean_name(name) for name in reading.written_labels}
-    combined = []
-    for name in names:
-        parts = [part.strip() for part in name.split(",")]
-        if len(parts) > 1 and names.issuperset(parts):
-            combined.append(name)
-    if combined:
-        counts["combined_names"] = len(combined)
-        counts["first_combined_name"] = min(combined)
-
-
-def _count_enclosed_names(reading: Reading, counts: dict[str, Any]) -> None:
-    """Count the different labels that seem to be in brackets or quotes which enclose labels."""
-    bracketed = []
-    opened = []
-    closed = []
-    for written in reading.written_labels:
-        name = written.strip()
-        if name[:1] == "[" and strip_brackets(name) is not None:
-            bracketed.append(name)
-        if name.count('"') == 1 and name.startswith('"'):
-            opened.append(name)
-        if name.count('"') == 1 and name.endswith('"'):
-            closed.append(name)
-    if bracketed and reading.seen.get("bracketed"):
-        counts["names_in_brackets"] = len(bracketed)
-        counts["first_name_in_brackets"] = bracketed[0]
-    if opened and closed and reading.seen.get("separated"):
-        counts["names_with_half_a_quote"] = len(opened) + len(closed)
-        counts["first_name_with_half_a_quote"] = opened[0]
