@@ -17,6 +17,8 @@ from commands import split_words
 from tiny_table import write_config
 
 import ovaflow
+from ovaflow.settings.config import load_config, resolve_config
+from ovaflow.settings.inputs import name_training
 
 ROOT = Path(__file__).parents[1]
 OVAFLOW_COMMAND = [sys.executable, "-P", "-m", "ovaflow"]
@@ -102,7 +104,29 @@ class PipelineFolder:
 
     def jobs(self, *arguments) -> dict[str | None, dict[str, int]]:
         """Count the jobs of a dry run by run and rule; jobs of datasets are those of None."""
-        return parse_jobs(self.dry_run(arguments))
+        jobs = parse_jobs(self.dry_run(arguments))
+        for run, trainings in self.name_trainings().items():
+            for training in trainings & jobs.keys():
+                counts = jobs.setdefault(run, {})
+                for rule, count in jobs.pop(training).items():
+                    counts[rule] = counts.get(rule, 0) + count
+        return jobs
+
+    def name_training(self, run) -> str:
+        """Name the training of a run on the only dataset."""
+        [training] = self.name_trainings()[run]
+        return training
+
+    def name_trainings(self) -> dict[str, set[str]]:
+        """Name the trainings of each run of the config."""
+        config = resolve_config(
+            load_config(self.folder / "my.yaml"), load_config(ROOT / "config/config.yaml")
+        )
+        trainings = {}
+        for run in config.runs:
+            names = {name_training(config, dataset, run) for dataset in config.datasets}
+            trainings[run] = names
+        return trainings
 
     def processes(self) -> list[psutil.Process]:
         """List the living processes whose current folder is this one."""
@@ -126,17 +150,17 @@ class PipelineFolder:
 
     def copy(self, folder) -> Self:
         """Copy the folder."""
-        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+        shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
         return type(self)(folder)
 
 
 def parse_jobs(written) -> dict[str | None, dict[str, int]]:
-    """Count the jobs in the output of a dry run, by run and rule."""
+    """Count the jobs in the output of a dry run, by run or training, and rule."""
     # jobs of a group are indented
     rules = re.findall(r"^( *)(?:local)?rule (\w+):\n((?:\1    .*\n)*)", written, re.MULTILINE)
     jobs = {}
     for _, rule, details in rules:
-        run = re.search(r"^ +wildcards: .*\brun=([^,\n]+)", details, re.MULTILINE)
+        run = re.search(r"^ +wildcards: .*\b(?:run|training)=([^,\n]+)", details, re.MULTILINE)
         if rule != "all":
             counts = jobs.setdefault(run and run[1], {})
             counts[rule] = counts.get(rule, 0) + 1

@@ -10,9 +10,11 @@ from pathlib import Path
 import yaml
 from records import write_records
 
+MSI = {"initialization": "mean-separating"}
+
 TINY_CONFIG = {
     "datasets": {"tiny": {"format": "csv", "train": "records.csv", "label_separator": "|"}},
-    "runs": {"msi": {"initialization": "mean-separating"}, "dismec": {"initialization": "zero"}},
+    "runs": {"msi": MSI, "dismec": {"initialization": "zero"}},
     "train": {"shards": 2},
     "predict": {"rerank": 0},
     "report": {"examples": 3},

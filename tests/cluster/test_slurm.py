@@ -20,10 +20,10 @@ pytestmark = [pytest.mark.workflow, pytest.mark.cluster, pytest.mark.timeout(900
 HERE = Path(__file__).parent
 MODEL = "results/tiny/msi/model.h5"
 OTHER_MODEL = "results/tiny/dismec/model.h5"
-SHARDS_ALONE = "--group-components=shards.{run}=1"
-SHARDS_IN_PAIRS = "--group-components=shards.{run}=2"
+SHARDS_ALONE = "--group-components=shards.{training}=1"
+SHARDS_IN_PAIRS = "--group-components=shards.{training}=2"
 
-# hook of a shard that has written its file and not yet renamed it: it does what a file RUN-SHARD
+# hook of a shard that has written its file and not yet renamed it: it does what a file TRAINING-SHARD
 # next to the hook says; and of Snakemake, whose plugin waits ten seconds more after each look at
 # Slurm's queue that finds no job done
 HOOK = """
@@ -113,7 +113,12 @@ class ClusterFolder(PipelineFolder):
     def set_hook(self, shard, action) -> None:
         """Set the action at the end of a shard such as msi-0: hang, grow or fail."""
         (self.folder / "hook").mkdir(exist_ok=True)
-        (self.folder / "hook" / shard).write_text(action)
+        self.find_hook(shard).write_text(action)
+
+    def find_hook(self, shard) -> Path:
+        """Return the path of the action of a shard, which has the name of its training."""
+        run, number = shard.split("-")
+        return self.folder / "hook" / f"{self.name_training(run)}-{number}"
 
     def begin(self, *arguments) -> subprocess.Popen:
         """Start Snakemake in a session of its own."""
@@ -130,7 +135,7 @@ class ClusterFolder(PipelineFolder):
 
     def wait_until_it_hangs(self, shard, process) -> str:
         """Wait until a shard hangs; return the id of its Slurm job."""
-        path = self.folder / "hook" / f"{shard}.hanging"
+        path = self.find_hook(shard).with_suffix(".hanging")
         deadline = time.monotonic() + 400
         while not path.exists():
             assert process.poll() is None, process.communicate()[0]
@@ -168,7 +173,8 @@ def struck(cluster, finished, tmp_path_factory):
     for shard in ("msi-1", "dismec-0", "dismec-1"):
         place.set_hook(shard, "hang")
     # one shard has a minute, and Slurm ends it within two
-    minutes = "attempt if wildcards.run == 'dismec' and wildcards.shard == '1' else 10"
+    training = place.name_training("dismec")
+    minutes = f"attempt if wildcards.training == '{training}' and wildcards.shard == '1' else 10"
     resources = f"--set-resources=train_shard:runtime={minutes}"
     process = place.begin(MODEL, OTHER_MODEL, SHARDS_ALONE, resources)
     try:
@@ -228,7 +234,7 @@ def test_the_whole_run_with_groups(place, finished) -> None:
     assert by_name["shards"] == ("1", "500M", "8:00")
     # small steps ask for minutes
     assert by_name["end"][2] in ("5:00", "10:00")
-    logs = place.folder.glob("logs/tiny/msi/train-shard.*.log")
+    logs = place.folder.glob("logs/tiny/trainings/*/train-shard.*.log")
     assert any("copied to" in log.read_text() for log in logs)
     assert not list((place.folder / "scratch").rglob("*.h5"))
     assert written.splitlines()[-1].startswith("The report is ready: ")
@@ -238,14 +244,17 @@ def test_the_failing_shard_of_a_group_is_named_and_its_log_shown(untrained) -> N
     untrained.set_hook("msi-1", "fail")
     written = untrained.snakemake(MODEL, "--retries=0", SHARDS_IN_PAIRS, status=1)
     [failed] = re.findall(r"FAILED: .*", written)
-    assert failed == "FAILED: train_shard: results/tiny/msi/shards/1.h5"
+    training = untrained.name_training("msi")
+    shards = f"results/tiny/trainings/{training}/shards"
+    assert failed == f"FAILED: train_shard: {shards}/1.h5"
     assert "  SLURM-job '" in written
     assert "  ovaflow: error: input/output: this shard fails as planned" in written
-    assert "  log: logs/tiny/msi/train-shard.1.log" in written
-    assert re.search(r"  log: /.*/logs/slurm/group_shards\.msi_train_shard/\d+\.log", written)
-    log = untrained.folder / "logs/tiny/msi/train-shard.1.log"
-    assert "fails as planned" in log.read_text()
-    assert not list(untrained.folder.glob("results/tiny/msi/shards/?.h5"))
+    log = f"logs/tiny/trainings/{training}/train-shard.1.log"
+    assert f"  log: {log}" in written
+    group = f"group_shards.{training}_train_shard"
+    assert re.search(rf"  log: /.*/logs/slurm/{re.escape(group)}/\d+\.log", written)
+    assert "fails as planned" in (untrained.folder / log).read_text()
+    assert not list(untrained.folder.glob(f"{shards}/?.h5"))
 
 
 def test_a_job_that_slurm_refuses_is_reported_once(untrained) -> None:

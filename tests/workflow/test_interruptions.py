@@ -103,11 +103,11 @@ class Attacked(PipelineFolder):
         return False
 
     def count_parts(self):
-        return sum(1 for _ in self.folder.glob("results/made/tree/shards/*.parts/*.h5"))
+        return sum(1 for _ in self.folder.glob("results/made/trainings/*/shards/*.parts/*.h5"))
 
     def count_continued(self) -> None:
         """Count jobs that found what an earlier attempt had finished."""
-        for log in self.folder.glob("logs/*/*/train-*.log"):
+        for log in self.folder.rglob("train-*.log"):
             self.continued += "continues, " in log.read_text(errors="replace")
 
     def assert_finished(self, model) -> None:

@@ -130,7 +130,8 @@ def test_each_run_of_a_sweep_starts_from_its_neighbour(more) -> None:
             read_inputs(file)["earlier"]
             == OneVsAll.open(more.result("swept.C-1", "model.h5")).checksum
         )
-    log = (more.folder / "logs" / "tiny" / "swept.C-2" / "train-shard.0.log").read_text()
+    training = more.result("swept.C-2", "shards").resolve().parent.name
+    log = (more.folder / "logs/tiny/trainings" / training / "train-shard.0.log").read_text()
     assert "10 of 10 labels start from the earlier model" in log
 
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from commands import ovaflow
 from pipeline_folder import ROOT, PipelineFolder, parse_jobs
-from tiny_table import TINY_CONFIG
+from tiny_table import MSI
 
 from ovaflow.registry import find_method
 from ovaflow.steps import LOSS_REVISIONS
@@ -29,8 +29,6 @@ FOLDED = {
     "evaluate_predictions": 3,
 }
 REPORT = {None: {"write_report": 1}}
-
-MSI = TINY_CONFIG["runs"]["msi"]
 
 
 def done(msi, dismec, **others):
@@ -61,23 +59,24 @@ CHANGES = {
     ),
     "C and regularization": (
         "runs: {msi: {C: 2}, dismec: {initialization: zero, regularization: l1}}",
-        done(TRAINED, TRAINED, estimate_training=2, warm_up=1),
+        done(PLANNED, PLANNED, estimate_training=2, warm_up=1),
     ),
     "t and weighting": (
         "runs: {msi: {t: -1.5}, dismec: {initialization: zero, weighting: propensity}}",
-        done(TRAINED, TRAINED, estimate_training=1),
+        done(PLANNED, PLANNED, estimate_training=1),
     ),
     "less and more pruning": (
         "runs: {msi: {prune: 0.001}, dismec: {initialization: zero, prune: 0.1}}",
-        done(TRAINED, MERGED, estimate_training=1),
+        done(PLANNED, MERGED, estimate_training=1),
     ),
     "label tree and root": (
         "runs: {msi: {initialization: label-tree}, dismec: {initialization: all-negative}}",
-        done({"compute_root": 1, **PLANNED}, {"compute_root": 1, **TRAINED}, compute_label_tree=1),
+        done({"compute_root": 1, **PLANNED}, {"compute_root": 1, **PLANNED}, compute_label_tree=1),
     ),
     "start, and a run's threads": (
         "runs: {msi: {initialization: zero}, dismec: {initialization: zero, threads: 2}}",
-        done(TRAINED, {}),
+        # as another run
+        done(MERGED, {}),
     ),
     "top_k": ("runs: {msi: {}, dismec: {initialization: zero, top_k: 3}}", done({}, PREDICTED)),
     "propensity_a": ("evaluate: {propensity_a: 0.6}", done(EVALUATED, EVALUATED)),
@@ -92,6 +91,10 @@ CHANGES = {
     "a run more": (
         "runs: {msi: {}, dismec: {initialization: zero}, new: {C: 3}}",
         {"new": PLANNED, None: {"estimate_training": 1, "write_report": 1}},
+    ),
+    "runs that train as another one": (
+        "runs: {alike: {top_k: 3}, msi: {}, pruned: {prune: 0.1}, dismec: {initialization: zero}}",
+        {"alike": MERGED, "pruned": MERGED, **REPORT},
     ),
     "a dataset more, a run less": (
         """
@@ -186,15 +189,18 @@ def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(
     assert place.jobs() == {}
     # their settings are known by the new name as well
     place.configure(runs={"renamed": MSI | {"C": 2}})
-    assert place.jobs()["renamed"] == TRAINED
+    assert place.jobs()["renamed"] == PLANNED
     place.configure(runs={"renamed": MSI})
     for removed in (False, True):
         listed = ovaflow("clean", "my.yaml", ["--remove"] * removed)
         assert re.findall(r"^(\S+): \d+ files, ", listed, re.MULTILINE) == [
             "logs/tiny/dismec",
+            "logs/tiny/trainings",
             "results/tiny/dismec",
+            "results/tiny/trainings",
         ]
         assert removed != Path("results/tiny/dismec/model.h5").exists()
     assert list(Path("results/tiny/dismec").rglob("*")) == [mine]
     assert Path("results/tiny/renamed/model.h5").exists()
+    assert Path("results/tiny/renamed/shards/0.h5").exists()
     assert "nothing is left over" in ovaflow("clean", "my.yaml")

@@ -76,10 +76,18 @@ RUN_OF_PROBLEM = {
     if get_method(run).sample
 }
 
+# one of the runs that share a training
+RUN_OF_TRAINING = {
+    (dataset, inputs.name_training(SETTINGS, dataset, run)): run
+    for dataset in SETTINGS.datasets
+    for run in reversed(SETTINGS.runs)
+}
+
 
 wildcard_constraints:
     dataset=make_pattern([*SETTINGS.datasets, *paths.name_derived_datasets(SETTINGS)]),
     run=make_pattern(SETTINGS.runs),
+    training=make_pattern({training for _, training in RUN_OF_TRAINING}),
     shard=r"\d+",
     name=make_pattern(read_catalogue()),
     role=make_pattern(FILE_ROLES),
@@ -104,6 +112,8 @@ if Path(ENVIRONMENT).is_file():
 def name_stage(job):
     """Name the stage of a job, such as ``train_shard docstrings/msi``."""
     wildcards = dict(job.wildcards)
+    if "training" in wildcards:
+        wildcards["run"] = find_run(job.wildcards)
     names = [wildcards[key] for key in ("dataset", "name", "run", "embedding") if key in wildcards]
     # all folds in one line
     place = re.sub(r"(?<=/)fold-\d+-of-", "fold-*-of-", str(Path(*names)))
@@ -112,6 +122,8 @@ def name_stage(job):
 
 def find_run(wildcards):
     """Return the run of a job, or one of the runs that share its output."""
+    if "training" in wildcards.keys():
+        return RUN_OF_TRAINING[wildcards.dataset.partition("/")[0], wildcards.training]
     return RUN_OF_PROBLEM.get(wildcards.get("problem")) or wildcards.get("run")
 
 
@@ -123,7 +135,7 @@ def get_train_settings(run):
 
 def count_threads(wildcards):
     """Return the number of threads of each job of a run."""
-    return get_train_settings(wildcards.run).threads
+    return get_train_settings(find_run(wildcards)).threads
 
 
 @cache
@@ -164,13 +176,16 @@ def count_shards(dataset, run):
 
 def format_division(wildcards):
     """Return the number of shards as an option."""
-    return f"--shards={count_shards(wildcards.dataset, wildcards.run)}"
+    return f"--shards={count_shards(wildcards.dataset, find_run(wildcards))}"
 
 
 def list_shards(dataset, run):
     """Return the shards that are merged into a model."""
+    training = inputs.name_training(SETTINGS, dataset, run)
     numbers = range(count_shards(dataset, run))
-    return [paths.SHARD.format(dataset=dataset, run=run, shard=shard) for shard in numbers]
+    return [
+        paths.SHARD.format(dataset=dataset, training=training, shard=shard) for shard in numbers
+    ]
 
 
 def list_run_shards(wildcards):

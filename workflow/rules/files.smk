@@ -52,8 +52,9 @@ def make_solving_revision(step):
 
 def find_training_revision(wildcards):
     """Find the revision of the training of a shard."""
-    settings = inputs.make_step_settings("train-shard", SETTINGS, wildcards.dataset, wildcards.run)
-    return get_method(wildcards.run).find_revision("train-shard", settings)
+    run = find_run(wildcards)
+    settings = inputs.make_step_settings("train-shard", SETTINGS, wildcards.dataset, run)
+    return get_method(run).find_revision("train-shard", settings)
 
 
 def find_locations(wildcards):
@@ -118,7 +119,7 @@ def find_chosen_C(wildcards):
 
 def find_label_tree(wildcards):
     """Find the label tree, for runs whose start uses it."""
-    files = inputs.find_start_files(SETTINGS, wildcards.dataset, wildcards.run)
+    files = inputs.find_start_files(SETTINGS, wildcards.dataset, find_run(wildcards))
     return {name: path for name, path in files.items() if name == "label_tree"}
 
 
@@ -144,10 +145,11 @@ def find_merge_inputs(wildcards):
 
 def list_shard_files(wildcards):
     """List the files that a shard is trained from."""
-    files = dict(find_shard_inputs(wildcards.dataset, wildcards.run))
-    for name, path in find_estimate(wildcards.dataset, wildcards.run).items():
+    run = find_run(wildcards)
+    files = dict(find_shard_inputs(wildcards.dataset, run))
+    for name, path in find_estimate(wildcards.dataset, run).items():
         files[name] = ancient(path)
-    starts_from_file = SETTINGS.runs[wildcards.run].pretrained not in SETTINGS.runs
+    starts_from_file = SETTINGS.runs[run].pretrained not in SETTINGS.runs
     if IN_STORAGE and "earlier" in files and starts_from_file:
         files["earlier"] = local(files["earlier"])
     return files
@@ -161,12 +163,17 @@ def list_merge_files(wildcards):
 # Parameters of their own, since Snakemake does not compare parameters that are made from a job's files.
 def format_shard_files(wildcards, input):
     """Return the files that a shard starts from, as options."""
-    files = find_shard_inputs(wildcards.dataset, wildcards.run)
+    files = find_shard_inputs(wildcards.dataset, find_run(wildcards))
     return format_inputs([name for name in files if name not in ("dataset", "sizes")], input)
 
 
 def format_merge_files(wildcards, input):
     return format_inputs(find_merge_inputs(wildcards), input)
+
+
+def make_shards_link(wildcards, output):
+    """Return the link to the shards of a run, which others may share, as an option."""
+    return [] if IN_STORAGE else [f"--link={Path(output.model).with_name('shards')}"]
 
 
 def make_held_out_path(template):

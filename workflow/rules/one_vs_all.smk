@@ -31,9 +31,9 @@ rule plan_shards:
     output:
         paths.PLAN,
     log:
-        "logs/{dataset}/{run}/plan.log",
+        "logs/{dataset}/trainings/{training}/plan.log",
     benchmark:
-        "logs/{dataset}/{run}/plan.tsv"
+        "logs/{dataset}/trainings/{training}/plan.tsv"
     params:
         tree=lambda wildcards, input: format_inputs(find_label_tree(wildcards), input),
         division=format_division,
@@ -53,9 +53,9 @@ rule compute_root:
     output:
         paths.ROOT,
     log:
-        "logs/{dataset}/{run}/root.log",
+        "logs/{dataset}/trainings/{training}/root.log",
     benchmark:
-        "logs/{dataset}/{run}/root.tsv"
+        "logs/{dataset}/trainings/{training}/root.tsv"
     params:
         chosen=lambda wildcards, input: format_inputs(find_chosen_C(wildcards), input),
         options=make_settings_parameter("root"),

@@ -41,14 +41,14 @@ rule project_instances:
         dataset=paths.DATASET,
         sizes=paths.SIZES,
         embedding=lambda wildcards: embedding_files.embedding_path(
-            SETTINGS, wildcards.dataset, wildcards.run
+            SETTINGS, wildcards.dataset, find_run(wildcards)
         ),
     output:
         embedding_files.PROJECTED,
     log:
-        "logs/{dataset}/{run}/project.log",
+        "logs/{dataset}/trainings/{training}/project.log",
     benchmark:
-        "logs/{dataset}/{run}/project.tsv"
+        "logs/{dataset}/trainings/{training}/project.tsv"
     params:
         options=make_settings_parameter("project"),
         revision=STEPS["project"].revision,
@@ -56,7 +56,7 @@ rule project_instances:
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt
         * embedding_demand.projecting_memory_mb(
-            SETTINGS, wildcards.run, read_shape(input), input.size_mb
+            SETTINGS, find_run(wildcards), read_shape(input), input.size_mb
         ),
         kernels=1,
     conda:
@@ -71,15 +71,15 @@ rule tune_decoder:
         dataset=paths.DATASET,
         sizes=paths.SIZES,
         embedding=lambda wildcards: embedding_files.embedding_path(
-            SETTINGS, wildcards.dataset, wildcards.run
+            SETTINGS, wildcards.dataset, find_run(wildcards)
         ),
         projected=embedding_files.PROJECTED,
     output:
         embedding_files.DECODER,
     log:
-        "logs/{dataset}/{run}/tune-decoder.log",
+        "logs/{dataset}/trainings/{training}/tune-decoder.log",
     benchmark:
-        "logs/{dataset}/{run}/tune-decoder.tsv"
+        "logs/{dataset}/trainings/{training}/tune-decoder.tsv"
     params:
         options=make_settings_parameter("tune-decoder"),
         revision=STEPS["tune-decoder"].revision,
@@ -87,7 +87,7 @@ rule tune_decoder:
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt
         * embedding_demand.tuning_memory_mb(
-            SETTINGS, wildcards.run, read_shape(input), input.size_mb
+            SETTINGS, find_run(wildcards), read_shape(input), input.size_mb
         ),
         kernels=1,
     conda:

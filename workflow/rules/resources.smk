@@ -40,12 +40,11 @@ def request_shard_resources(wildcards, input):
     for name in ("estimate", "plan", "sizes"):
         if name in input.keys():
             files[name] = fetch_if_stored(input[name])
-    division = count_shards(wildcards.dataset, wildcards.run)
+    run = find_run(wildcards)
+    division = count_shards(wildcards.dataset, run)
     shard = int(wildcards.shard)
     threads = count_threads(wildcards)
-    return get_method(wildcards.run).request(
-        SETTINGS, wildcards.run, shard, division, threads, files
-    )
+    return get_method(run).request(SETTINGS, run, shard, division, threads, files)
 
 
 def read_shape(input):

@@ -37,15 +37,15 @@ rule train_shard:
     output:
         paths.SHARD,
     log:
-        "logs/{dataset}/{run}/train-shard.{shard}.log",
+        "logs/{dataset}/trainings/{training}/train-shard.{shard}.log",
     benchmark:
-        "logs/{dataset}/{run}/train-shard.{shard}.tsv"
+        "logs/{dataset}/trainings/{training}/train-shard.{shard}.tsv"
     params:
-        method=lambda wildcards: get_method(wildcards.run).name,
+        method=lambda wildcards: get_method(find_run(wildcards)).name,
         files=format_shard_files,
         # unless a plan divides them
         division=lambda wildcards: (
-            [] if get_method(wildcards.run).divided_by_plan else format_division(wildcards)
+            [] if get_method(find_run(wildcards)).divided_by_plan else format_division(wildcards)
         ),
         options=make_settings_parameter("train-shard"),
         revision=find_training_revision,
@@ -81,6 +81,7 @@ rule merge_shards:
         shards=format_shards,
         files=format_merge_files,
         options=make_settings_parameter("merge"),
+        link=make_shards_link,
         revision=lambda wildcards: get_method(wildcards.run).revisions["merge"],
     resources:
         mem_mb=request_merging_memory,
@@ -88,4 +89,4 @@ rule merge_shards:
         ENVIRONMENT
     shell:
         "ovaflow merge {params.shards} --method={params.method:q} --dataset={input.dataset:q} {params.files:q}"
-        " {params.options:q} --output={output.model:q} --statistics={output.statistics:q} > {log:q} 2>&1"
+        " {params.options:q} --output={output.model:q} --statistics={output.statistics:q} {params.link:q} > {log:q} 2>&1"

@@ -33,6 +33,7 @@ from ovaflow.settings.config import load_config, resolve_config
 from ovaflow.settings.prepare import PrepareSource, require_settings_of_format
 from ovaflow.settings.section import NAME_PATTERN, RESERVED_NAMES
 from ovaflow.settings.source import ReadTexts
+from ovaflow.storage.links import remove_link
 from ovaflow.storage.parts import parts_folder
 from ovaflow.workflow import find_owner, require_writable, snakefile
 
@@ -382,6 +383,8 @@ def _remove(files: Sequence[Path]) -> None:
     """Remove files, and folders that are then empty."""
     for path in files:
         path.unlink()
+        if path.name == Path(paths.MODEL).name:
+            remove_link(path.with_name(Path(paths.SHARDS_LINK).name))
         with contextlib.suppress(OSError):
             os.removedirs(path.parent)
 

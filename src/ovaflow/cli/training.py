@@ -122,19 +122,25 @@ def _make_merge(method: Method) -> click.Command:
     @step_options("merge", method.name)
     @output_option("Model file to write, model.h5.")
     @STATISTICS_OPTION
+    @file_option("--link", help="Link to the folder of the shards to make, next to the model.")
     def command(
+        *,
         shards: tuple[Path, ...],
         dataset: Path,
         settings: Any,
         output: Path,
         statistics: Path,
+        link: Path | None,
         files: dict[str, Path],
     ) -> None:
+        from ovaflow.storage.links import link_folder
         from ovaflow.storage.parts import remove_parts
 
         opened = open_dataset(dataset)
         description = method.merge(shards, opened, settings, files, output, statistics)
         remove_parts(shards)
+        if link is not None:
+            link_folder(shards[0].parent, link)
         click.echo(f"{output}: {description}, {output.stat().st_size / 1e6:,.1f} MB")
 
     return command

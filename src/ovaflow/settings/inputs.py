@@ -2,6 +2,7 @@
 make.
 """
 
+import hashlib
 from typing import Any
 
 from ovaflow.registry import ONE_VS_ALL, find_method, find_reads, import_reference, method_names
@@ -94,6 +95,22 @@ def make_problem_name(config: Config, dataset: str, run: str) -> str:
     return f"{labels.loss}-{labels.regularization}-{weighting}-{tail}"
 
 
+def name_training(config: Config, dataset: str, run: str) -> str:
+    """Name the training of a run, such as ``one-vs-all-6d0c7ec3f2b1``.
+
+    Runs of a dataset that train alike share it, and what is trained on parts of the dataset has the
+    same name.
+    """
+    whole = dataset.partition("/")[0]
+    method = find_method(config.runs[run].method)
+    train = config.train_settings(run)
+    settings = [f"--shards={train.shards}", f"--earlier={config.runs[run].pretrained}"]
+    for step in method.training_steps:
+        settings += format_options(make_step_parameters(step, config, whole, run))
+    digest = hashlib.sha256("\n".join(settings).encode()).hexdigest()
+    return f"{method.name}-{digest[:12]}"
+
+
 def _format_number(value: float | str) -> str:
     """Format a number, or return the word auto."""
     return value if isinstance(value, str) else f"{value:g}"
@@ -138,7 +155,8 @@ def find_start_files(config: Config, dataset: str, run: str) -> dict[str, str]:
     labels = make_step_settings("train-shard", config, dataset, run)
     files = {}
     if labels.needs_root:
-        files["root"] = paths.ROOT.format(dataset=dataset, run=run)
+        training = name_training(config, dataset, run)
+        files["root"] = paths.ROOT.format(dataset=dataset, training=training)
     if labels.needs_tree:
         files["label_tree"] = paths.LABEL_TREE.format(dataset=dataset)
     files |= find_chosen_C(config, dataset, run)

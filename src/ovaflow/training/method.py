@@ -64,6 +64,9 @@ class Method(ABC):
     steps: ClassVar[Mapping[str, Step]] = EMPTY_MAPPING
     """Steps of its own, before and after its shards."""
 
+    training_steps: ClassVar[tuple[str, ...]] = ("train-shard",)
+    """Steps whose results are of one training: runs with the same settings for them share it."""
+
     training_files: ClassVar[Mapping[str, InputFile]] = EMPTY_MAPPING
     """Files that a shard is trained from besides the dataset, by their options."""
 

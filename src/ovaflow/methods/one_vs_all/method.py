@@ -94,6 +94,8 @@ class OneVsAllMethod(Method):
         ),
     }
 
+    training_steps = ("root", "train-shard")
+
     def reads(self, step: str) -> StepSettings | None:
         """Return the settings that a step reads; None for other steps."""
         if step == "train-shard":
@@ -187,12 +189,14 @@ class OneVsAllMethod(Method):
     def inputs_of_shards(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
         """Return the files that the shards of a run are trained from."""
         from ovaflow.settings import paths
-        from ovaflow.settings.inputs import find_start_files
+        from ovaflow.settings.inputs import find_start_files, name_training
 
         return find_start_files(config, dataset, run) | {
             "dataset": paths.DATASET.format(dataset=dataset),
             "means": paths.MEANS.format(dataset=dataset),
-            "plan": paths.PLAN.format(dataset=dataset, run=run),
+            "plan": paths.PLAN.format(
+                dataset=dataset, training=name_training(config, dataset, run)
+            ),
         }
 
     def inputs_of_merging(self, config: "Config", dataset: str, run: str) -> dict[str, str]:

@@ -2,11 +2,11 @@
 
 from ovaflow.methods.rembrandt.settings import Embed
 from ovaflow.settings.configuration import Config
-from ovaflow.settings.paths import DATASET_FOLDER, RUN_FOLDER
+from ovaflow.settings.paths import DATASET_FOLDER, RUN_FOLDER, TRAINING_FOLDER
 
 EMBEDDING = f"{DATASET_FOLDER}/embeddings/{{embedding}}.h5"
-PROJECTED = f"{RUN_FOLDER}/projected.h5"
-DECODER = f"{RUN_FOLDER}/decoder.json"
+PROJECTED = f"{TRAINING_FOLDER}/projected.h5"
+DECODER = f"{TRAINING_FOLDER}/decoder.json"
 EMBEDDING_CURVE = f"{RUN_FOLDER}/embedding.json"
 
 

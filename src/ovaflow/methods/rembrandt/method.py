@@ -72,6 +72,7 @@ class RembrandtMethod(Method):
             figure="embedding.json",
         ),
     }
+    training_steps = ("embed", "project", "tune-decoder", "train-shard")
     report_sections = ("ovaflow.methods.rembrandt.section:SECTION",)
     warm_up = (
         "embed {0}/dataset.h5 --rank=4 --output={0}/embedding.h5",
@@ -159,20 +160,24 @@ class RembrandtMethod(Method):
         """Return the files that the shards of a run are trained from."""
         from ovaflow.methods.rembrandt import files
         from ovaflow.settings import paths
+        from ovaflow.settings.inputs import name_training
 
+        training = name_training(config, dataset, run)
         return {
             "sizes": paths.SIZES.format(dataset=dataset),
-            "dataset": files.PROJECTED.format(dataset=dataset, run=run),
-            "tuned": files.DECODER.format(dataset=dataset, run=run),
+            "dataset": files.PROJECTED.format(dataset=dataset, training=training),
+            "tuned": files.DECODER.format(dataset=dataset, training=training),
         }
 
     def inputs_of_merging(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
         """Return the files that shards are merged with."""
         from ovaflow.methods.rembrandt import files
+        from ovaflow.settings.inputs import name_training
 
+        training = name_training(config, dataset, run)
         return {
-            "projected": files.PROJECTED.format(dataset=dataset, run=run),
-            "tuned": files.DECODER.format(dataset=dataset, run=run),
+            "projected": files.PROJECTED.format(dataset=dataset, training=training),
+            "tuned": files.DECODER.format(dataset=dataset, training=training),
         }
 
     def request(
