@@ -56,6 +56,7 @@ def test_lists_of_numbers_and_names(advised, form, name) -> None:
     advice = f'{said}; set label_key: "{place}", the place of the name'
     read = advised(content, [], advice, f"--label-key={place}", name=name)
     assert read.found == FOUND
+    assert f"lists, whose place {place} has the name" in read.said
 
 
 def test_numbers_that_are_labels_themselves(advised) -> None:

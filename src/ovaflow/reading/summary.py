@@ -204,6 +204,8 @@ def _describe_writing(reading: Reading) -> str:
         if len(reading.labels) > 1:
             return "each a label where it says yes"
         return "truth values, by their places"
+    if reading.label_key is not None and reading.label_key.isdigit():
+        return f"lists, whose place {reading.label_key} has the name"
     if reading.label_key is not None:
         return f"objects, whose key {reading.label_key!r} has the name"
     separator = _DELIMITERS.get(reading.mark, repr(reading.mark))
