@@ -1,5 +1,7 @@
 """Columns whose names have commas and line ends, from the file to the answers of a model."""
 
+from collections import Counter
+
 import pytest
 from commands import list_label_values, ovaflow, predict_answers
 from records import write_records
@@ -75,7 +77,7 @@ def test_names_of_parts_come_before_the_name_with_a_comma(tmp_path) -> None:
         ('"a, b"', "whole"),
         (["a, b", "b"], "whole second"),
     ):
-        [record] = read_file(PrepareSource(format="csv", text_column=text), file)
+        [record] = read_file(PrepareSource(format="csv", text_column=text), file, Counter())
         assert record.text == expected
 
 
@@ -115,5 +117,5 @@ def test_corrections_are_training_records_of_these_columns(data, tmp_path) -> No
     settings = PrepareSource(
         format="jsonl", text_column=[TITLE, QUESTION], labels_column=[SUBJECTS]
     )
-    [record] = read_file(settings, corrections)
+    [record] = read_file(settings, corrections, Counter())
     assert (record.text, record.labels) == ("word1 thing1", ("topic 2",))

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
@@ -42,7 +43,7 @@ def test_a_correction_is_a_training_record_of_the_same_columns(service, saved, p
         "time": answer["time"],
     }
     assert datetime.fromisoformat(entry["time"]).utcoffset().total_seconds() == 0
-    [instance] = read_file(PrepareSource(format="jsonl"), saved)
+    [instance] = read_file(PrepareSource(format="jsonl"), saved, Counter())
     assert instance.text == text
     assert instance.labels == (names[7], names[2])
     assert instance.record_id == "record 17"
@@ -50,7 +51,7 @@ def test_a_correction_is_a_training_record_of_the_same_columns(service, saved, p
 
 def test_every_label_is_read_back_as_the_training_data_had_it(service, saved, predictor) -> None:
     service.answer("/corrections", {"text": "all", "labels": list(range(10))})
-    [instance] = read_file(PrepareSource(format="jsonl", label_separator="¦"), saved)
+    [instance] = read_file(PrepareSource(format="jsonl", label_separator="¦"), saved, Counter())
     assert sorted(instance.labels) == sorted(predictor.label_names)
     assert len(instance.labels) == len(HOSTILE)
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 import socket
+from collections import Counter
 from math import isnan
 
 import numpy as np
@@ -92,7 +93,7 @@ def test_text_columns_with_weights(tmp_path) -> None:
         for text in (columns, "a2 b"):
             service.answer("/corrections", {"text": text, "labels": ["l1"], "id": "7"})
     settings = PrepareSource(format="jsonl", text_column="title,body", column_weights=[2, 1])
-    saved = list(read_file(settings, tmp_path / "new.jsonl"))
+    saved = list(read_file(settings, tmp_path / "new.jsonl", Counter()))
     texts = [f"a1 b{FIELD_SEPARATOR}c1 d0", f"a2 b{FIELD_SEPARATOR}"]
     assert [record.text for record in saved] == texts
     assert [(record.labels, record.record_id) for record in saved] == [(("l1",), "7")] * 2
@@ -139,7 +140,9 @@ def test_columns_beside_texts(tmp_path) -> None:
         for record in records[::2]:
             service.answer("/corrections", {"text": record, "labels": ["l2"], "id": "7"})
     names = {"number_columns": "price", "category_columns": "publisher"}
-    first, second = read_file(PrepareSource(format="jsonl", **names), tmp_path / "new.jsonl")
+    first, second = read_file(
+        PrepareSource(format="jsonl", **names), tmp_path / "new.jsonl", Counter()
+    )
     assert (first.text, first.labels, first.feature_values) == ("a1 b", ("l2",), (2.0, "p2"))
     assert isnan(second.feature_values[0])
     assert second.feature_values[1] == ""
