@@ -82,7 +82,8 @@ def find_enclosure(cells: Sequence[str], mark: str) -> str | None:
     has_several = False
     for cell in cells:
         insides = list_bracketed(cell, mark)
-        n_bracketed += len(insides) > 0
+        if insides:
+            n_bracketed += 1
         has_several = has_several or len(insides) > 1 or any(mark in each for each in insides)
     if n_bracketed > most and has_several:
         return IN_BRACKETS

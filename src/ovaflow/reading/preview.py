@@ -254,14 +254,16 @@ def _join_neighbours(names: list[str], columns: dict[str, str]) -> list[str]:
 def _refuse_flat_spans(rows: list[_Row], cells_by_row: list[list]) -> None:
     """Refuse labels of which most cells are a start, an end and a name."""
     n_cells = 0
-    rows_with_spans = []
+    found = []
     for row, cells in zip(rows, cells_by_row, strict=True):
-        n_cells += sum(1 for cell in cells if cell)
-        spans = [span for cell in cells for span in list_flat_spans(cell)]
-        if spans:
-            rows_with_spans.append((row, spans[0]))
-    if len(rows_with_spans) > n_cells / 2:
-        row, span = rows_with_spans[0]
+        for cell in cells:
+            if cell:
+                n_cells += 1
+            spans = list_flat_spans(cell)
+            if spans:
+                found.append((row, spans[0]))
+    if len(found) > n_cells / 2:
+        row, span = found[0]
         message, remedy = explain_numbers(span)
         raise InputError(message, path=row.path, line=row.line, remedy=remedy)
 
