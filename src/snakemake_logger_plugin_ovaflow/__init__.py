@@ -7,14 +7,17 @@ import sys
 import threading
 import time
 from collections import Counter
+from dataclasses import dataclass, field
 from logging import LogRecord
 from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
+from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
 from ovaflow.workflow import exit_with_status, find_owner, was_interrupted
 from snakemake_logger_plugin_ovaflow.failures import Failures, log_reasons_of_groups
+from snakemake_logger_plugin_ovaflow.job_table import JobTable
 from snakemake_logger_plugin_ovaflow.stages import Stage
 
 _LINE_INTERVAL = 30.0  # seconds between two lines of a running stage
@@ -28,9 +31,22 @@ _HIDDEN_MESSAGES = (
     "Conda env",
     "Exiting because",
     "Group jobs",
+    "If you ",
     "Provided",
+    "Rules with provenance",
+    "Some jobs were triggered",
     "Using",
 )
+_NOTHING_TO_DO = "Nothing to be done"
+
+
+@dataclass
+class LogHandlerSettings(LogHandlerSettingsBase):
+    """Options of Snakemake that begin with ``--logger-ovaflow-``."""
+
+    job_table: bool = field(
+        default=False, metadata={"help": "Show the jobs of a dry run in a table."}
+    )
 
 
 class LogHandler(LogHandlerBase):
@@ -41,14 +57,13 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         settings = self.common_settings
-        own_messages = [
-            settings.dryrun,
-            settings.verbose,
-            settings.printshellcmds,
-            settings.debug_dag,
-        ]
+        details = [settings.verbose, settings.printshellcmds, settings.debug_dag]
+        self._table: JobTable | None = None
+        if settings.dryrun and self.settings is not None and self.settings.job_table:
+            self._table = JobTable()
+        is_own_dry_run = settings.dryrun and self._table is None
         # where this is False, Snakemake shows its own messages
-        self.writes_to_stream = not any(own_messages)
+        self.writes_to_stream = not (is_own_dry_run or any(details))
         self._stream = sys.stdout if settings.stdout else sys.stderr
         self._quiet = {each.name for each in settings.quiet or ()}
         self._stage_names: dict[int, str] = {}
@@ -77,13 +92,18 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def close(self) -> None:
-        """Print how the run ended."""
-        if self._jobs and not self._ended.is_set():
+        """Print how the run ended, or which jobs it would have."""
+        if not self._ended.is_set():
             self._print_end()
         self._ended.set()
         super().close()
 
     def _print_end(self) -> None:
+        if self._table is not None and self.writes_to_stream:
+            for line in self._table.lines():
+                self._print(line)
+        if not self._jobs:
+            return
         done = sum(stage.finished for stage in self._stages.values())
         repeated = self._failures.causes.total() - len(self._failures.causes)
         if repeated:
@@ -99,6 +119,8 @@ class LogHandler(LogHandlerBase):
         self._print(f"{end}: {done:,} of {self._jobs:,} jobs{hint}")
 
     def _on_run_info(self, record: Any) -> None:
+        if self._table is not None:
+            return
         self._expect({rule: jobs for rule, jobs in record.stats.items() if rule != "total"})
         self._print(f"{self._jobs:,} job{_plural(self._jobs)} to do")
 
@@ -107,6 +129,9 @@ class LogHandler(LogHandlerBase):
         self._jobs = sum(stage.jobs for stage in self._stages.values())
 
     def _on_job_info(self, record: Any) -> None:
+        if self._table is not None:
+            self._table.add(record)
+            return
         # a workflow that uses this one as a module does not send the names
         stage = self._stages.get(self._stage_names.get(record.jobid, record.rule_name))
         if stage is not None:
@@ -143,6 +168,9 @@ class LogHandler(LogHandlerBase):
             self._failures.reasons[record.of_group].append(text)
         elif text.startswith(_RUN_ID):
             self._slurm_name = text.removeprefix(_RUN_ID)
+        elif hasattr(record, "run_of_training"):
+            if self._table is not None:
+                self._table.runs = record.run_of_training
         elif hasattr(record, "stage_names"):
             if self._jobs:
                 self._stage_names = record.stage_names
@@ -154,6 +182,8 @@ class LogHandler(LogHandlerBase):
     def _is_shown(self, level: int, text: str) -> bool:
         if text.startswith(_HIDDEN_MESSAGES):
             return False
+        if self._table is not None and level < logging.WARNING:
+            return text.startswith(_NOTHING_TO_DO)
         is_warning = level >= logging.WARNING
         return is_warning or not self._jobs or text.startswith(("Complete log", "Elapsed"))
 

@@ -75,8 +75,16 @@ def test_values_that_are_not_given_are_left_to_the_defaults() -> None:
 def test_snakemake_gets_workflow_config_and_options(place) -> None:
     (place.folder / "random.py").write_text("raise SystemExit('a file of the user was imported')")
     written = place.ovaflow("run", "my.yaml", "--dry-run")
+    rows = [line.split() for line in written.splitlines()]
+    assert "prepare_dataset 1 tiny not there yet".split() in rows
+    assert "train_shard 4 tiny/dismec, tiny/msi not there yet".split() in rows
+    assert rows[-1][1:] == "jobs would run; --printshellcmds shows each".split()
+    written = place.ovaflow("run", "my.yaml", "--dry-run", "--printshellcmds")
     assert "output: results/tiny/dataset.h5" in written
-    assert "This was a dry-run" in written
+    assert " would run" not in written
+
+
+TABLE = "--logger-ovaflow-job-table"
 
 
 def test_without_a_config_snakemake_gets_the_options(error, monkeypatch) -> None:
@@ -84,7 +92,7 @@ def test_without_a_config_snakemake_gets_the_options(error, monkeypatch) -> None
     taken = []
     for options in (["-n"], ["-j1", "--quiet"]):
         error("run", options, status=0)
-    assert [words[6:] for words in taken] == [["--cores", "all", "-n"], ["-j1", "--quiet"]]
+    assert [words[6:] for words in taken] == [["--cores", "all", TABLE, "-n"], ["-j1", "--quiet"]]
 
 
 @pytest.mark.parametrize("option", ["--text-colum=title", "--label-seperator"])

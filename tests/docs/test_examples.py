@@ -82,8 +82,9 @@ class _Session:
             self.services.append(self._started(self._here(block.code), where))
         elif dry := re.fullmatch(r"ovaflow run (\S+) --dry-run\n", block.code):
             # in this process: most of its time is Snakemake's start
-            self.written = PipelineFolder(self.folder).dry_run(configfile=dry[1])
-            assert "This was a dry-run" in self.written, f"{where}:\n{self.written}"
+            place = PipelineFolder(self.folder)
+            self.written = place.dry_run("--logger-ovaflow-job-table", configfile=dry[1])
+            assert " would run" in self.written, f"{where}:\n{self.written}"
         elif block.language == "sh" and block.mark is None:
             self.written = self.shell(self._here(block.code), self.folder)
         elif block.language == "python" and block.mark is None and not block.title:

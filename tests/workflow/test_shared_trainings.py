@@ -88,3 +88,8 @@ def test_results_of_earlier_versions_are_not_trained_again(copied) -> None:
     assert shards.is_symlink()
     assert read_model(copied, "pruned") == model
     assert copied.jobs() == {}
+    # merged again, where there is a link
+    copied.configure(runs=ALIKE | {"pruned": MSI | {"prune": 0.2}})
+    copied.snakemake("--quiet")
+    assert shards.is_symlink()
+    assert read_model(copied, "pruned") != model

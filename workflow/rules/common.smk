@@ -82,6 +82,10 @@ RUN_OF_TRAINING = {
     for dataset in SETTINGS.datasets
     for run in reversed(SETTINGS.runs)
 }
+if workflow.is_main_process:
+    # for the logger, which shows the jobs of a dry run in a table
+    runs = {training: run for (_, training), run in RUN_OF_TRAINING.items()}
+    logger.info("", extra={"run_of_training": runs})
 
 
 wildcard_constraints:

@@ -39,6 +39,7 @@ from ovaflow.workflow import find_owner, require_writable, snakefile
 
 _CORES_OPTION = re.compile(r"(--cores|--jobs|--profile|--workflow-profile)(=|$)|-[cj]")
 """Options that set the number of jobs at a time, as a profile may do."""
+_DRY_RUN_OPTIONS = {"--dry-run", "--dryrun", "-n"}
 
 
 @click.command(
@@ -51,7 +52,8 @@ def run_command(config: str | None, options: tuple[str, ...]) -> None:
     says, or else the default run.
 
     It calls snakemake --snakefile "$(ovaflow snakefile)" --cores all --configfile CONFIG. Options
-    after CONFIG go to Snakemake, such as --dry-run, --cores 4 or --workflow-profile slurm.
+    after CONFIG go to Snakemake, such as --cores 4 or --workflow-profile slurm; --dry-run shows the
+    jobs in a table, and with --printshellcmds as Snakemake does.
     """
     if config is not None and config.startswith("-"):
         # the first argument is an option of Snakemake
@@ -81,6 +83,8 @@ def make_pipeline_command(config: StrPath | None, options: Sequence[str]) -> lis
         show_readings(config)
     if not any(_CORES_OPTION.match(option) for option in options):
         command += ["--cores", "all"]
+    if _DRY_RUN_OPTIONS.intersection(options):
+        command.append("--logger-ovaflow-job-table")
     return [*command, *options]
 
 
@@ -330,9 +334,7 @@ def _show_jobs(text: str, folder: Path, options: Sequence[str]) -> None:
         config.write(text)
         config.flush()
         os.chdir(folder if folder.is_dir() else ".")
-        command = make_pipeline_command(
-            config.name, ["--dry-run", "--quiet", "rules", "host", *options]
-        )
+        command = make_pipeline_command(config.name, ["--dry-run", *options])
         sys.stdout.flush()
         status = subprocess.run(command, check=False).returncode
     if status:

@@ -122,7 +122,11 @@ def _make_merge(method: Method) -> click.Command:
     @step_options("merge", method.name)
     @output_option("Model file to write, model.h5.")
     @STATISTICS_OPTION
-    @file_option("--link", help="Link to the folder of the shards to make, next to the model.")
+    @click.option(
+        "--link",
+        type=click.Path(path_type=Path),
+        help="Link to make to the folder of the shards, in place of an earlier one.",
+    )
     def command(
         *,
         shards: tuple[Path, ...],
