@@ -76,9 +76,9 @@ def test_snakemake_gets_workflow_config_and_options(place) -> None:
     (place.folder / "random.py").write_text("raise SystemExit('a file of the user was imported')")
     written = place.ovaflow("run", "my.yaml", "--dry-run")
     rows = [line.split() for line in written.splitlines()]
-    assert "prepare_dataset 1 tiny not there yet".split() in rows
-    assert "train_shard 4 tiny/dismec, tiny/msi not there yet".split() in rows
-    assert rows[-1][1:] == "jobs would run; --printshellcmds shows each".split()
+    assert ["prepare_dataset", "1", "tiny", "not", "there", "yet"] in rows
+    assert ["train_shard", "4", "tiny/dismec,", "tiny/msi", "not", "there", "yet"] in rows
+    assert rows[-1][1:] == ["jobs", "would", "run;", "--printshellcmds", "shows", "each"]
     written = place.ovaflow("run", "my.yaml", "--dry-run", "--printshellcmds")
     assert "output: results/tiny/dataset.h5" in written
     assert " would run" not in written
