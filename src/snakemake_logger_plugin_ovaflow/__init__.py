@@ -59,7 +59,8 @@ class LogHandler(LogHandlerBase):
         settings = self.common_settings
         details = [settings.verbose, settings.printshellcmds, settings.debug_dag]
         self._table: JobTable | None = None
-        if settings.dryrun and self.settings is not None and self.settings.job_table:
+        chosen = self.settings
+        if settings.dryrun and isinstance(chosen, LogHandlerSettings) and chosen.job_table:
             self._table = JobTable()
         is_own_dry_run = settings.dryrun and self._table is None
         # where this is False, Snakemake shows its own messages

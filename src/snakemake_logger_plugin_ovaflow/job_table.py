@@ -46,8 +46,8 @@ class JobTable:
         if not n_jobs:
             return
         widths = [max(len(row[column]) for row in rows) for column in range(3)]
-        for step, jobs, places, reason in rows:
-            row = f"{step:<{widths[0]}}  {jobs:>{widths[1]}}  {places:<{widths[2]}}  {reason}"
+        for step, jobs, where, reason in rows:
+            row = f"{step:<{widths[0]}}  {jobs:>{widths[1]}}  {where:<{widths[2]}}  {reason}"
             yield row.rstrip()
         yield f"{n_jobs:,} job{'s' if n_jobs > 1 else ''} would run; --printshellcmds shows each"
 
