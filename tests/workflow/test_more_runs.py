@@ -11,6 +11,7 @@ from tiny_table import write_named_table
 from ovaflow.cli import main
 from ovaflow.machine.shared_files import private_folder
 from ovaflow.model.one_vs_all import OneVsAll
+from ovaflow.registry import all_steps
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.storage.hdf5 import open_artifact, read_inputs
 
@@ -216,6 +217,14 @@ def test_a_changed_setting_runs_what_depends_on_it(more, change) -> None:
     runs, settings, expected = CHANGES[change]
     write(more, yaml.safe_load(settings), **yaml.safe_load(runs))
     assert more.jobs() == (expected and expected | {None: expected.get(None, {}) | REPORT})
+
+
+def test_a_revised_choice_of_the_threshold_trains_nothing(more, monkeypatch) -> None:
+    write(more)
+    revised = all_steps()["choose-prune"]._replace(revision=9)
+    monkeypatch.setitem(all_steps(), "choose-prune", revised)
+    chosen = {"choose_prune": 1, "merge_shards": 2, **RERANKED}
+    assert more.jobs() == {None: REPORT, "msi": chosen}
 
 
 @pytest.mark.parametrize("profile", ["slurm", "cluster-generic"])

@@ -37,9 +37,9 @@ DEFAULT_THRESHOLD = 0.05
 Threshold = AtLeastZero | Literal["auto"]
 PRUNE_SETTING = setting(
     "auto",
-    "drop weights smaller than this; a larger value makes a smaller model; auto: the largest of a "
-    "few thresholds that costs nothing on the instances held out for the second stage, without "
-    f"these {DEFAULT_THRESHOLD}",
+    "drop weights smaller than this; a larger value makes a smaller model; auto: as large as costs "
+    "at most a tenth of a point on the instances held out for the second stage, without these "
+    f"{DEFAULT_THRESHOLD}",
 )
 Initialization = Literal[
     "zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"

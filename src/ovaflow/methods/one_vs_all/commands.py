@@ -116,8 +116,8 @@ def plan_command(dataset: Path, shards: int, label_tree: Path | None, output: Pa
 def choose_prune_command(
     shards: tuple[Path, ...], dataset: Path, settings: Propensities, threads: int, output: Path
 ) -> None:
-    """Choose the threshold below which weights are dropped, the largest that costs nothing on the
-    test instances.
+    """Choose the threshold below which weights are dropped, the largest that costs a tenth of a
+    point at most on the test instances.
 
     SHARDS were trained without these instances, which hold-out sets aside.
     """

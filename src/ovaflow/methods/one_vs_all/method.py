@@ -89,6 +89,7 @@ class OneVsAllMethod(Method):
             "methods.one_vs_all.commands",
             "Choose the threshold below which weights are dropped, on held-out instances.",
             StepSettings("ovaflow.settings.train:Propensities", ("evaluate",)),
+            revision=2,
             makes=("prune",),
             rule="choose_prune",
         ),
