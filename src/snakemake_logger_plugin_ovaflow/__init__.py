@@ -169,9 +169,9 @@ class LogHandler(LogHandlerBase):
             self._failures.reasons[record.of_group].append(text)
         elif text.startswith(_RUN_ID):
             self._slurm_name = text.removeprefix(_RUN_ID)
-        elif hasattr(record, "run_of_training"):
+        elif hasattr(record, "shared_by"):
             if self._table is not None:
-                self._table.runs = record.run_of_training
+                self._table.shared_by = record.shared_by
         elif hasattr(record, "stage_names"):
             if self._jobs:
                 self._stage_names = record.stage_names

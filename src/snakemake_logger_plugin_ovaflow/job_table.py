@@ -16,7 +16,8 @@ class JobTable:
     """Jobs of a dry run, counted by step and reason, in the order in which they would run."""
 
     def __init__(self) -> None:
-        self.runs: dict[str, str] = {}  # one of the runs that share a training, by its name
+        # one of the runs that share a result, by its kind and name
+        self.shared_by: dict[str, dict[str, str]] = {}
         self._places: dict[tuple[str, str], list[str]] = {}
 
     def add(self, record: Any) -> None:
@@ -28,10 +29,11 @@ class JobTable:
     def _name_place(self, wildcards: dict[str, str]) -> str:
         """Name the dataset and the run of a job, such as ``docstrings/msi``."""
         parts = [wildcards[key] for key in ("dataset", "name") if key in wildcards]
-        if "training" in wildcards:
-            parts.append(self.runs.get(wildcards["training"], wildcards["training"]))
-        elif "run" in wildcards:
+        if "run" in wildcards:
             parts.append(wildcards["run"])
+        for kind, runs in self.shared_by.items():
+            if kind in wildcards:
+                parts.append(runs[wildcards[kind]])
         return "/".join(parts)
 
     def lines(self) -> Iterator[str]:

@@ -39,7 +39,7 @@ def test_the_reason_of_a_job_is_said_in_a_few_words(reason, expected) -> None:
 
 def test_jobs_are_counted_by_step_and_reason() -> None:
     table = JobTable()
-    table.runs = {"one-vs-all-1": "msi"}
+    table.shared_by = {"training": {"one-vs-all-1": "msi"}}
     for shard in "01":
         table.add(
             make_job("train_shard", MISSING, dataset="a", training="one-vs-all-1", shard=shard)

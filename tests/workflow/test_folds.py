@@ -35,7 +35,6 @@ def test_another_C_trains_the_folds_of_its_run_again(folded) -> None:
     folded.configure(**SECTIONS, runs=RUNS | {"msi": RUNS["msi"] | {"C": 2}})
     # of the two folds, and of the run itself
     trained = {
-        "plan_shards": 3,
         "train_shard": 6,
         "merge_shards": 3,
         "predict_labels": 3,

@@ -27,14 +27,10 @@ swept: {sweep: {C: [1, 2]}, shards: 1}
 PREDICTED = {"predict_labels": 1, "evaluate_predictions": 1}
 JOINED = {"merge_shards": 1, **PREDICTED}
 TRAINED = {"train_shard": 1, **JOINED}
-TUNED = {"tune_decoder": 1, **TRAINED}
-PROJECTED = {"project_instances": 1, **TUNED}
-PLANNED = {"plan_shards": 1, **TRAINED}
 FITTED = {"fit_reranker": 1, "measure_reliability": 1, **PREDICTED}
 RERANKED = FITTED | {"predict_labels": 2, "list_doubts": 1}
 # once without the instances that are held out
 SECOND_STAGE = {
-    "plan_shards": 1,
     "train_shard": 2,
     "choose_prune": 1,
     "merge_shards": 2,
@@ -44,6 +40,8 @@ HELD_OUT = {"hold_out_instances": 1, "compute_means": 1}
 REPORT = {"write_report": 1}
 TREES = {"estimate_training": 1}
 EMBEDDING = {"embed_labels": 1}
+PROJECTED = {"project_instances": 1}
+TUNED = {"tune_decoder": 1}
 
 
 def write(place, settings=None, **changes) -> None:
@@ -63,12 +61,21 @@ def more(finished, tmp_path_factory):
     write(place)
     (place.folder / "guesses.csv").touch()
     assert place.jobs() == {
-        None: {"warm_up": 1, **HELD_OUT, **TREES, **EMBEDDING, **REPORT},
+        None: {
+            "warm_up": 1,
+            "plan_shards": 2,
+            **HELD_OUT,
+            **TREES,
+            **EMBEDDING,
+            **PROJECTED,
+            **TUNED,
+            **REPORT,
+        },
         "msi": SECOND_STAGE,
         "trees": TRAINED,
-        "embedded": {"describe_embedding": 1, **PROJECTED},
-        "swept.C-1": PLANNED,
-        "swept.C-2": PLANNED,
+        "embedded": {"describe_embedding": 1, **TRAINED},
+        "swept.C-1": TRAINED,
+        "swept.C-2": TRAINED,
     }
     place.shared = {path.name for path in private_folder().iterdir()}
     place.temporary = tmp_path_factory.mktemp("temporary")
@@ -149,10 +156,10 @@ CHANGES = {
         "{trees: {trees: 6}, embedded: {rank: 6}, swept: {sweep: {C: [1, 3]}}, msi: {top_k: 3}}",
         "{}",
         {
-            None: TREES | EMBEDDING,
+            None: TREES | EMBEDDING | PROJECTED | TUNED,
             "trees": TRAINED,
-            "embedded": {"describe_embedding": 1, **PROJECTED},
-            "swept.C-3": PLANNED,
+            "embedded": {"describe_embedding": 1, **TRAINED},
+            "swept.C-3": TRAINED,
             "msi": {"measure_reliability": 1, **PREDICTED},
         },
     ),
@@ -161,10 +168,10 @@ CHANGES = {
         "{fastxml: {max_leaf: 5}, rembrandt: {embedding: plst}}",
         {
             # of trees, and of the lowest C
-            None: EMBEDDING | {"estimate_training": 2},
+            None: EMBEDDING | PROJECTED | TUNED | {"estimate_training": 2},
             "trees": TRAINED,
-            "embedded": {"describe_embedding": 1, **PROJECTED},
-            "swept.C-0.5": PLANNED,
+            "embedded": {"describe_embedding": 1, **TRAINED},
+            "swept.C-0.5": TRAINED,
             "swept.C-1": TRAINED,
             "swept.C-2": TRAINED,
             # the model, and the one without the instances that are held out
@@ -176,38 +183,50 @@ CHANGES = {
         "swept: {sweep: {C: [1, 1.5, 2]}}}",
         "{}",
         {
-            None: TREES,
+            None: TREES | PROJECTED | TUNED,
             "trees": TRAINED,
-            "embedded": PROJECTED,
-            "swept.C-1.5": PLANNED,
+            "embedded": TRAINED,
+            "swept.C-1.5": TRAINED,
             "swept.C-2": TRAINED,
         },
     ),
-    "the decoder": ("embedded: {decoder: softmax}", "{}", {"embedded": PROJECTED}),
+    "the decoder": (
+        "embedded: {decoder: softmax}",
+        "{}",
+        {None: PROJECTED | TUNED, "embedded": TRAINED},
+    ),
     "a run that starts from another": (
         "later: {initialization: pretrained, pretrained: swept.C-1, shards: 1}",
         "{}",
-        {"later": PLANNED},
+        {"later": TRAINED},
     ),
     "what is not used, and a value less": (
         "{trees: {threads: 2}, embedded: {random_features: 20}, swept: {sweep: {C: [1]}}}",
         "{}",
         {None: {}},
     ),
-    "another share held out": ("msi: {rerank: 0.4}", "{}", {None: HELD_OUT, "msi": SECOND_STAGE}),
+    "another share held out": (
+        "msi: {rerank: 0.4}",
+        "{}",
+        {None: HELD_OUT | {"plan_shards": 1}, "msi": SECOND_STAGE},
+    ),
     "suggestions of a file": ("msi: {rerank_with: [guesses.csv]}", "{}", {"msi": FITTED}),
     "no second stage": ("msi: {rerank: 0}", "{}", {"msi": JOINED}),
     "methods less": ("{trees: null, embedded: null}", "{}", {None: {}}),
     "top_k and decoder_C": (
         "{trees: {top_k: 3}, embedded: {decoder_C: [1, 2]}}",
         "{}",
-        {"trees": PREDICTED, "embedded": TUNED},
+        {None: TUNED, "trees": PREDICTED, "embedded": TRAINED},
     ),
     "shards of a decoder, and a run that shares its embedding": (
         "{embedded: {shards: 3}, other: {method: rembrandt, rank: 8, shards: 1, decoder_epsilon:"
         " 0.01}}",
         "{}",
-        {"embedded": {"train_shard": 3, **JOINED}, "other": {"describe_embedding": 1, **PROJECTED}},
+        {
+            None: TUNED,
+            "embedded": TRAINED | {"train_shard": 3},
+            "other": {"describe_embedding": 1, **TRAINED},
+        },
     ),
 }
 

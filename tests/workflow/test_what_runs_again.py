@@ -20,9 +20,7 @@ EVALUATED = {"evaluate_predictions": 1}
 PREDICTED = {"predict_labels": 1, **EVALUATED}
 MERGED = {"merge_shards": 1, **PREDICTED}
 TRAINED = {"train_shard": 2, **MERGED}
-PLANNED = {"plan_shards": 1, **TRAINED}
 FOLDED = {
-    "plan_shards": 3,
     "train_shard": 6,
     "merge_shards": 3,
     "predict_labels": 3,
@@ -37,7 +35,8 @@ def done(msi, dismec, **others):
     return {run: jobs for run, jobs in jobs_by_run.items() if jobs}
 
 
-PREPARED = done(PLANNED, PLANNED, prepare_dataset=1, compute_means=1, estimate_training=1)
+OF_DATASET = {"prepare_dataset": 1, "compute_means": 1, "plan_shards": 1, "estimate_training": 1}
+PREPARED = done(TRAINED, TRAINED, **OF_DATASET)
 CHANGES = {
     "what no job uses": (
         """
@@ -55,23 +54,23 @@ CHANGES = {
     "min_df": ("prepare: {min_df: 3}", PREPARED),
     "shards": (
         "train: {shards: 3}",
-        done(PLANNED | {"train_shard": 3}, PLANNED | {"train_shard": 3}),
+        done(TRAINED | {"train_shard": 3}, TRAINED | {"train_shard": 3}, plan_shards=1),
     ),
     "C and regularization": (
         "runs: {msi: {C: 2}, dismec: {initialization: zero, regularization: l1}}",
-        done(PLANNED, PLANNED, estimate_training=2, warm_up=1),
+        done(TRAINED, TRAINED, estimate_training=2, warm_up=1),
     ),
     "t and weighting": (
         "runs: {msi: {t: -1.5}, dismec: {initialization: zero, weighting: propensity}}",
-        done(PLANNED, PLANNED, estimate_training=1),
+        done(TRAINED, TRAINED, estimate_training=1),
     ),
     "less and more pruning": (
         "runs: {msi: {prune: 0.001}, dismec: {initialization: zero, prune: 0.1}}",
-        done(PLANNED, MERGED, estimate_training=1),
+        done(TRAINED, MERGED, estimate_training=1),
     ),
     "label tree and root": (
         "runs: {msi: {initialization: label-tree}, dismec: {initialization: all-negative}}",
-        done({"compute_root": 1, **PLANNED}, {"compute_root": 1, **PLANNED}, compute_label_tree=1),
+        done(TRAINED, TRAINED, compute_root=1, plan_shards=1, compute_label_tree=1),
     ),
     "start, and a run's threads": (
         "runs: {msi: {initialization: zero}, dismec: {initialization: zero, threads: 2}}",
@@ -83,14 +82,18 @@ CHANGES = {
     "folds": (
         "evaluate: {folds: 3}",
         done(
-            FOLDED | {"join_folds": 1}, FOLDED | {"join_folds": 1}, hold_out_fold=3, compute_means=3
+            FOLDED | {"join_folds": 1},
+            FOLDED | {"join_folds": 1},
+            hold_out_fold=3,
+            compute_means=3,
+            plan_shards=3,
         ),
     ),
     "no folds": ("evaluate: {folds: null}", {}),
     "the report": ("report: {examples: 5}", REPORT),
     "a run more": (
         "runs: {msi: {}, dismec: {initialization: zero}, new: {C: 3}}",
-        {"new": PLANNED, None: {"estimate_training": 1, "write_report": 1}},
+        {"new": TRAINED, None: {"estimate_training": 1, "write_report": 1}},
     ),
     "runs that train as another one": (
         "runs: {alike: {top_k: 3}, msi: {}, pruned: {prune: 0.1}, dismec: {initialization: zero}}",
@@ -189,7 +192,7 @@ def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(
     assert place.jobs() == {}
     # their settings are known by the new name as well
     place.configure(runs={"renamed": MSI | {"C": 2}})
-    assert place.jobs()["renamed"] == PLANNED
+    assert place.jobs()["renamed"] == TRAINED
     place.configure(runs={"renamed": MSI})
     for removed in (False, True):
         listed = ovaflow("clean", "my.yaml", ["--remove"] * removed)

@@ -10,6 +10,7 @@ from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.records.catalogue import find_entry, read_catalogue
 from ovaflow.estimate import shards
+from ovaflow.methods.rembrandt import files as embedding_files
 from ovaflow.sparse.fingerprint import kernel_fingerprint
 from ovaflow.settings import chains, inputs, paths, suggestion_sources
 from ovaflow.settings.config import load_config, require_files, resolve_config
@@ -76,22 +77,53 @@ RUN_OF_PROBLEM = {
     if get_method(run).sample
 }
 
-# one of the runs that share a training
-RUN_OF_TRAINING = {
-    (dataset, inputs.name_training(SETTINGS, dataset, run)): run
-    for dataset in SETTINGS.datasets
-    for run in reversed(SETTINGS.runs)
+# what runs share, and the functions that name it, which are the same for runs that share it
+NAMES_BY_METHOD = {
+    ONE_VS_ALL: {"plan": inputs.name_plan, "root": inputs.name_root},
+    "rembrandt": {
+        "projection": embedding_files.projection_name,
+        "decoder": embedding_files.decoder_name,
+    },
 }
+
+
+def find_runs_that_share():
+    """Find one of the runs that share a result of training, by its kind, dataset and name."""
+    runs = {}
+    for dataset in SETTINGS.datasets:
+        for run in SETTINGS.runs:
+            kinds = NAMES_BY_METHOD.get(SETTINGS.runs[run].method, {})
+            for kind, name in {"training": inputs.name_training, **kinds}.items():
+                runs.setdefault((kind, dataset, name(SETTINGS, dataset, run)), run)
+    return runs
+
+
+RUN_OF_SHARED = find_runs_that_share()
+
+
+SHARED_KINDS = ("training", "plan", "root", "projection", "decoder")
+
+
+def name_runs_that_share(kind):
+    """Return the names of shared results of a kind, with one of the runs that share each."""
+    return {name: run for (each, _, name), run in RUN_OF_SHARED.items() if each == kind}
+
+
 if workflow.is_main_process:
     # for the logger, which shows the jobs of a dry run in a table
-    runs = {training: run for (_, training), run in RUN_OF_TRAINING.items()}
-    logger.info("", extra={"run_of_training": runs})
+    logger.info(
+        "", extra={"shared_by": {kind: name_runs_that_share(kind) for kind in SHARED_KINDS}}
+    )
 
 
 wildcard_constraints:
     dataset=make_pattern([*SETTINGS.datasets, *paths.name_derived_datasets(SETTINGS)]),
     run=make_pattern(SETTINGS.runs),
-    training=make_pattern({training for _, training in RUN_OF_TRAINING}),
+    training=make_pattern(name_runs_that_share("training")),
+    plan=make_pattern(name_runs_that_share("plan")),
+    root=make_pattern(name_runs_that_share("root")),
+    projection=make_pattern(name_runs_that_share("projection")),
+    decoder=make_pattern(name_runs_that_share("decoder")),
     shard=r"\d+",
     name=make_pattern(read_catalogue()),
     role=make_pattern(FILE_ROLES),
@@ -116,7 +148,7 @@ if Path(ENVIRONMENT).is_file():
 def name_stage(job):
     """Name the stage of a job, such as ``train_shard docstrings/msi``."""
     wildcards = dict(job.wildcards)
-    if "training" in wildcards:
+    if wildcards.keys() & set(SHARED_KINDS):
         wildcards["run"] = find_run(job.wildcards)
     names = [wildcards[key] for key in ("dataset", "name", "run", "embedding") if key in wildcards]
     # all folds in one line
@@ -126,8 +158,9 @@ def name_stage(job):
 
 def find_run(wildcards):
     """Return the run of a job, or one of the runs that share its output."""
-    if "training" in wildcards.keys():
-        return RUN_OF_TRAINING[wildcards.dataset.partition("/")[0], wildcards.training]
+    for kind in SHARED_KINDS:
+        if kind in wildcards.keys():
+            return RUN_OF_SHARED[kind, wildcards.dataset.partition("/")[0], wildcards[kind]]
     return RUN_OF_PROBLEM.get(wildcards.get("problem")) or wildcards.get("run")
 
 

@@ -31,9 +31,9 @@ rule plan_shards:
     output:
         paths.PLAN,
     log:
-        "logs/{dataset}/trainings/{training}/plan.log",
+        "logs/{dataset}/plans/{plan}.log",
     benchmark:
-        "logs/{dataset}/trainings/{training}/plan.tsv"
+        "logs/{dataset}/plans/{plan}.tsv"
     params:
         tree=lambda wildcards, input: format_inputs(find_label_tree(wildcards), input),
         division=format_division,
@@ -53,9 +53,9 @@ rule compute_root:
     output:
         paths.ROOT,
     log:
-        "logs/{dataset}/trainings/{training}/root.log",
+        "logs/{dataset}/roots/{root}.log",
     benchmark:
-        "logs/{dataset}/trainings/{training}/root.tsv"
+        "logs/{dataset}/roots/{root}.tsv"
     params:
         chosen=lambda wildcards, input: format_inputs(find_chosen_C(wildcards), input),
         options=make_settings_parameter("root"),

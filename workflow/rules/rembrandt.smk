@@ -1,6 +1,5 @@
 # Labels are embedded once for all runs with the same embedding settings; each run projects instances and trains a decoder.
 from ovaflow.methods.rembrandt import demand as embedding_demand
-from ovaflow.methods.rembrandt import files as embedding_files
 
 RUN_OF_EMBEDDING = embedding_files.runs_by_embedding(SETTINGS)
 
@@ -46,9 +45,9 @@ rule project_instances:
     output:
         embedding_files.PROJECTED,
     log:
-        "logs/{dataset}/trainings/{training}/project.log",
+        "logs/{dataset}/projections/{projection}.log",
     benchmark:
-        "logs/{dataset}/trainings/{training}/project.tsv"
+        "logs/{dataset}/projections/{projection}.tsv"
     params:
         options=make_settings_parameter("project"),
         revision=STEPS["project"].revision,
@@ -73,13 +72,15 @@ rule tune_decoder:
         embedding=lambda wildcards: embedding_files.embedding_path(
             SETTINGS, wildcards.dataset, find_run(wildcards)
         ),
-        projected=embedding_files.PROJECTED,
+        projected=lambda wildcards: embedding_files.projected_path(
+            SETTINGS, wildcards.dataset, find_run(wildcards)
+        ),
     output:
         embedding_files.DECODER,
     log:
-        "logs/{dataset}/trainings/{training}/tune-decoder.log",
+        "logs/{dataset}/decoders/{decoder}.log",
     benchmark:
-        "logs/{dataset}/trainings/{training}/tune-decoder.tsv"
+        "logs/{dataset}/decoders/{decoder}.tsv"
     params:
         options=make_settings_parameter("tune-decoder"),
         revision=STEPS["tune-decoder"].revision,

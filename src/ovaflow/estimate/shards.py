@@ -11,7 +11,7 @@ from ovaflow.reading.streams import find_matching_files
 from ovaflow.registry import find_method
 from ovaflow.settings import paths
 from ovaflow.settings.configuration import Config
-from ovaflow.settings.inputs import name_training
+from ovaflow.settings.inputs import name_plan
 from ovaflow.settings.section import as_list
 from ovaflow.settings.source import is_in_storage
 
@@ -35,7 +35,7 @@ def choose_shard_count(config: Config, dataset: str, run: str) -> int:
     if shards != "auto":
         return shards
     size = measure_training_bytes(config, dataset)
-    plan = Path(paths.PLAN.format(dataset=dataset, training=name_training(config, dataset, run)))
+    plan = Path(paths.PLAN.format(dataset=dataset, plan=name_plan(config, dataset, run)))
     if size is None and plan.exists():
         return len(read_work_shares(plan))
     if size is None or size == _REMOTE_BYTES:

@@ -31,7 +31,8 @@ def adopt_trainings(config: Config) -> None:
         files = find_method(config.runs[run].method).inputs_of_shards(config, dataset, run)
         for path in map(Path, files.values()):
             earlier = shards.with_name(path.name)
-            if path.parent == training and earlier.exists():
+            if earlier.exists() and not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
                 earlier.rename(path)
         shards.rename(training / shards.name)
         link_folder(training / shards.name, shards)

@@ -3,6 +3,7 @@ make.
 """
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 from ovaflow.registry import ONE_VS_ALL, find_method, find_reads, import_reference, method_names
@@ -101,14 +102,33 @@ def name_training(config: Config, dataset: str, run: str) -> str:
     Runs of a dataset that train alike share it, and what is trained on parts of the dataset has the
     same name.
     """
-    whole = dataset.partition("/")[0]
-    method = find_method(config.runs[run].method)
-    train = config.train_settings(run)
-    settings = [f"--shards={train.shards}", f"--earlier={config.runs[run].pretrained}"]
-    for step in method.training_steps:
-        settings += format_options(make_step_parameters(step, config, whole, run))
-    digest = hashlib.sha256("\n".join(settings).encode()).hexdigest()
-    return f"{method.name}-{digest[:12]}"
+    entry = config.runs[run]
+    method = find_method(entry.method)
+    others = [f"--shards={config.train_settings(run).shards}", f"--earlier={entry.pretrained}"]
+    return f"{method.name}-{name_settings(config, dataset, run, method.training_steps, others)}"
+
+
+def name_root(config: Config, dataset: str, run: str) -> str:
+    """Name the solution without positives: the same for all runs that share it."""
+    return name_settings(config, dataset, run, ["root"])
+
+
+def name_plan(config: Config, dataset: str, run: str) -> str:
+    """Name the division of labels into shards: by their number, and perhaps by the label tree."""
+    number = str(config.train_settings(run).shards)
+    labels = make_step_settings("train-shard", config, dataset, run)
+    return f"{number}-tree" if labels.needs_tree else number
+
+
+def name_settings(
+    config: Config, dataset: str, run: str, steps: Iterable[str], others: Iterable[str] = ()
+) -> str:
+    """Name the settings of some steps of a run, on a dataset or a part of it."""
+    settings = list(others)
+    for step in steps:
+        parameters = make_step_parameters(step, config, dataset.partition("/")[0], run)
+        settings += format_options(parameters)
+    return hashlib.sha256("\n".join(settings).encode()).hexdigest()[:12]
 
 
 def _format_number(value: float | str) -> str:
@@ -155,8 +175,7 @@ def find_start_files(config: Config, dataset: str, run: str) -> dict[str, str]:
     labels = make_step_settings("train-shard", config, dataset, run)
     files = {}
     if labels.needs_root:
-        training = name_training(config, dataset, run)
-        files["root"] = paths.ROOT.format(dataset=dataset, training=training)
+        files["root"] = paths.ROOT.format(dataset=dataset, root=name_root(config, dataset, run))
     if labels.needs_tree:
         files["label_tree"] = paths.LABEL_TREE.format(dataset=dataset)
     files |= find_chosen_C(config, dataset, run)

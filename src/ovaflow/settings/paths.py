@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from ovaflow.registry import find_method, method_names
 from ovaflow.settings.configuration import Config
-from ovaflow.settings.section import FOLD_FOLDER, HELD_OUT_PREFIX, TRAININGS_FOLDER
+from ovaflow.settings.section import FOLD_FOLDER, HELD_OUT_PREFIX
 from ovaflow.settings.source import FILE_ROLES, is_address, is_in_storage
 
 DOWNLOADS = "downloads"
@@ -24,7 +24,7 @@ WARMED_UP = "results/.warm-up"
 
 DATASET_FOLDER = "results/{dataset}"
 RUN_FOLDER = "results/{dataset}/{run}"
-TRAINING_FOLDER = f"{DATASET_FOLDER}/{TRAININGS_FOLDER}/{{training}}"
+TRAINING_FOLDER = f"{DATASET_FOLDER}/trainings/{{training}}"
 DATASET = f"{DATASET_FOLDER}/dataset.h5"
 SIZES = f"{DATASET_FOLDER}/sizes.json"
 READING = f"{DATASET_FOLDER}/reading.json"
@@ -38,8 +38,8 @@ LABEL_TREE = f"{DATASET_FOLDER}/label_tree.h5"
 ESTIMATE = f"{DATASET_FOLDER}/estimates/{{problem}}.json"
 CHOSEN_FEATURES = f"{DATASET_FOLDER}/features.json"
 CHOSEN_C = f"{DATASET_FOLDER}/C/{{problem}}.json"
-PLAN = f"{TRAINING_FOLDER}/shards.tsv"
-ROOT = f"{TRAINING_FOLDER}/root.h5"
+PLAN = f"{DATASET_FOLDER}/plans/{{plan}}/shards.tsv"
+ROOT = f"{DATASET_FOLDER}/roots/{{root}}/root.h5"
 SHARD = f"{TRAINING_FOLDER}/shards/{{shard}}.h5"
 SHARDS_LINK = f"{RUN_FOLDER}/shards"
 MODEL = f"{RUN_FOLDER}/model.h5"

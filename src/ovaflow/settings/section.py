@@ -30,16 +30,18 @@ HELD_OUT_PREFIX = "held-out-"
 """Beginning of the names of folders for what is trained without held-out instances."""
 FOLD_FOLDER = "fold-{fold}-of-{folds}"
 """Names of folders for what is trained without a fold of a cross-validation, and measured on it."""
-TRAININGS_FOLDER = "trainings"
-"""Name of the folder of what runs that train alike share."""
 RESERVED_NAMES = frozenset(
     {
         "dataset.h5",
         "means.h5",
         "label_tree.h5",
         "embeddings",
+        "projections",
+        "decoders",
+        "plans",
+        "roots",
+        "trainings",
         "report.html",
-        TRAININGS_FOLDER,
     }
 )
 """Names of results, which no dataset or run may have."""

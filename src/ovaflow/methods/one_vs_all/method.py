@@ -190,14 +190,12 @@ class OneVsAllMethod(Method):
     def inputs_of_shards(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
         """Return the files that the shards of a run are trained from."""
         from ovaflow.settings import paths
-        from ovaflow.settings.inputs import find_start_files, name_training
+        from ovaflow.settings.inputs import find_start_files, name_plan
 
         return find_start_files(config, dataset, run) | {
             "dataset": paths.DATASET.format(dataset=dataset),
             "means": paths.MEANS.format(dataset=dataset),
-            "plan": paths.PLAN.format(
-                dataset=dataset, training=name_training(config, dataset, run)
-            ),
+            "plan": paths.PLAN.format(dataset=dataset, plan=name_plan(config, dataset, run)),
         }
 
     def inputs_of_merging(self, config: "Config", dataset: str, run: str) -> dict[str, str]:

@@ -2,11 +2,12 @@
 
 from ovaflow.methods.rembrandt.settings import Embed
 from ovaflow.settings.configuration import Config
-from ovaflow.settings.paths import DATASET_FOLDER, RUN_FOLDER, TRAINING_FOLDER
+from ovaflow.settings.inputs import name_settings
+from ovaflow.settings.paths import DATASET_FOLDER, RUN_FOLDER
 
 EMBEDDING = f"{DATASET_FOLDER}/embeddings/{{embedding}}.h5"
-PROJECTED = f"{TRAINING_FOLDER}/projected.h5"
-DECODER = f"{TRAINING_FOLDER}/decoder.json"
+PROJECTED = f"{DATASET_FOLDER}/projections/{{projection}}/projected.h5"
+DECODER = f"{DATASET_FOLDER}/decoders/{{decoder}}/decoder.json"
 EMBEDDING_CURVE = f"{RUN_FOLDER}/embedding.json"
 
 
@@ -31,6 +32,27 @@ def embedding_path(config: Config, dataset: str, run: str) -> str:
     """Return the path of a run's embedding, which other runs may use too."""
     name = embedding_name(config.section("rembrandt", run=run))
     return EMBEDDING.format(dataset=dataset, embedding=name)
+
+
+def projection_name(config: Config, dataset: str, run: str) -> str:
+    """Return the name of a projection, the same for all runs that project alike."""
+    return name_settings(config, dataset, run, ["embed", "project"])
+
+
+def projected_path(config: Config, dataset: str, run: str) -> str:
+    """Return the path of a run's projected instances, which other runs may use too."""
+    name = projection_name(config, dataset, run)
+    return PROJECTED.format(dataset=dataset, projection=name)
+
+
+def decoder_name(config: Config, dataset: str, run: str) -> str:
+    """Return the name of a decoder's settings, the same for all runs that tune alike."""
+    return name_settings(config, dataset, run, ["embed", "project", "tune-decoder"])
+
+
+def decoder_path(config: Config, dataset: str, run: str) -> str:
+    """Return the path of the settings of a run's decoder, which other runs may use too."""
+    return DECODER.format(dataset=dataset, decoder=decoder_name(config, dataset, run))
 
 
 def softmax_option(config: Config, embedding: str) -> str:

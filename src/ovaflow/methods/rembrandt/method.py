@@ -160,24 +160,20 @@ class RembrandtMethod(Method):
         """Return the files that the shards of a run are trained from."""
         from ovaflow.methods.rembrandt import files
         from ovaflow.settings import paths
-        from ovaflow.settings.inputs import name_training
 
-        training = name_training(config, dataset, run)
         return {
             "sizes": paths.SIZES.format(dataset=dataset),
-            "dataset": files.PROJECTED.format(dataset=dataset, training=training),
-            "tuned": files.DECODER.format(dataset=dataset, training=training),
+            "dataset": files.projected_path(config, dataset, run),
+            "tuned": files.decoder_path(config, dataset, run),
         }
 
     def inputs_of_merging(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
         """Return the files that shards are merged with."""
         from ovaflow.methods.rembrandt import files
-        from ovaflow.settings.inputs import name_training
 
-        training = name_training(config, dataset, run)
         return {
-            "projected": files.PROJECTED.format(dataset=dataset, training=training),
-            "tuned": files.DECODER.format(dataset=dataset, training=training),
+            "projected": files.projected_path(config, dataset, run),
+            "tuned": files.decoder_path(config, dataset, run),
         }
 
     def request(
