@@ -4,7 +4,6 @@ import pytest
 
 from ovaflow.estimate.shards import choose_shard_count, is_small
 from ovaflow.settings.config import resolve_config
-from ovaflow.settings.inputs import name_training
 from ovaflow.training.plan import write_plan
 
 MEGABYTE = 1_000_000
@@ -67,8 +66,7 @@ def test_trees_and_decoders_have_eight(folder) -> None:
 
 def test_without_the_files_a_run_stays_as_it_is(folder) -> None:
     estimate = folder / ESTIMATE
-    training = name_training(make_config(), "mine", "msi")
-    plan = folder / "results" / "mine" / "trainings" / training / "shards.tsv"
+    plan = folder / "results" / "mine" / "plans" / "auto" / "shards.tsv"
     for path in (estimate, plan):
         path.parent.mkdir(parents=True)
     assert choose_shard_count(make_config(), "mine", "msi") == 8

@@ -11,10 +11,18 @@ from tiny_table import TINY_CONFIG
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
-OF_A_RUN = ("plan_shards", "merge_shards", "predict_labels", "evaluate_predictions")
+OF_A_RUN = ("merge_shards", "predict_labels", "evaluate_predictions")
 JOBS = {
     None: dict.fromkeys(
-        ("prepare_dataset", "warm_up", "compute_means", "estimate_training", "write_report"), 1
+        (
+            "prepare_dataset",
+            "warm_up",
+            "compute_means",
+            "plan_shards",
+            "estimate_training",
+            "write_report",
+        ),
+        1,
     ),
     "msi": dict.fromkeys(OF_A_RUN, 1) | {"train_shard": 2},
     "dismec": dict.fromkeys(OF_A_RUN, 1) | {"train_shard": 2},
@@ -29,7 +37,7 @@ def test_a_line_for_each_stage_and_the_report_in_the_end(finished) -> None:
         if re.match(r"\w+ (tiny(/\w+)? )? *[\d.]+ ", line) and "/2 jobs" not in line
     ]
     assert sorted(stages) == sorted(chain.from_iterable(JOBS.values()))
-    assert "17 jobs to do" in lines
+    assert "16 jobs to do" in lines
     assert any(re.fullmatch(r"train_shard tiny/msi +[\d.]+ s  2 jobs", line) for line in lines)
     # kernels are compiled before the jobs that use them
     assert all(
@@ -38,7 +46,7 @@ def test_a_line_for_each_stage_and_the_report_in_the_end(finished) -> None:
     # of equal runs the first of the config, which was written in the order of names
     best = max(sorted(TINY_CONFIG["runs"]), key=lambda run: finished.metrics(run)["nDCG@5"])
     assert lines[-3:-1] == [
-        "Done: 17 of 17 jobs",
+        "Done: 16 of 16 jobs",
         f"Labels of new records by the best run, {best}: ovaflow predict"
         f" results/tiny/{best}/model.h5 FILE",
     ]
@@ -57,7 +65,7 @@ def test_jobs_ask_for_the_memory_they_take_and_little_more(finished) -> None:
         finished.dry_run("--forceall"),
         re.MULTILINE,
     )
-    assert len(blocks) == 17
+    assert len(blocks) == 16
     for benchmark, ours in blocks:
         header, values = (finished.folder / benchmark).read_text().splitlines()[:2]
         theirs = dict(zip(header.split("\t"), values.split("\t"), strict=True))["max_rss"]

@@ -34,13 +34,13 @@ def choose_shard_count(config: Config, dataset: str, run: str) -> int:
     shards = config.train_settings(run).shards
     if shards != "auto":
         return shards
+    if not find_method(config.runs[run].method).divided_by_plan:
+        return _DEFAULT_SHARDS
     size = measure_training_bytes(config, dataset)
     plan = Path(paths.PLAN.format(dataset=dataset, plan=name_plan(config, dataset, run)))
     if size is None and plan.exists():
         return len(read_work_shares(plan))
     if size is None or size == _REMOTE_BYTES:
-        return _DEFAULT_SHARDS
-    if not find_method(config.runs[run].method).divided_by_plan:
         return _DEFAULT_SHARDS
     return min(max(1, math.ceil(size / _SHARD_BYTES)), _MAX_SHARDS)
 
