@@ -153,7 +153,7 @@ def make_untrained(finished, folder) -> ClusterFolder:
     for model in (MODEL, OTHER_MODEL):
         place.models.append((place.folder / model).read_bytes())
         (place.folder / model).unlink()
-        shutil.rmtree((place.folder / model).with_name("shards"))
+    shutil.rmtree(place.result("trainings"))
     return place
 
 
