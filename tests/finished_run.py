@@ -84,6 +84,7 @@ ARTIFACT_PATHS = {
     "described": "embedded/embedding.json",
     "folds": "msi/folds.json",
     "doubts": "msi/doubts.csv",
+    "chosen_prune": "msi/chosen_prune.json",
 }
 """Paths of artifacts that are not NAME.h5."""
 

@@ -127,6 +127,7 @@ PREPARED = "prepare --format=csv --train={records} --label-separator=| --output=
 FURTHER = [
     "hold-out-fold {dataset} --fold=2 --folds=3 --output={fold}",
     "join-folds {metrics} {metrics} --model={model} --output={folds}",
+    "choose-prune {held_shard} --dataset={held} --output={chosen_prune}",
     "doubts {held_model} --dataset={dataset} --held-out={held} --output={doubts}",
 ]
 ENTRIES = {

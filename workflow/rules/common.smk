@@ -10,7 +10,6 @@ from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.records.catalogue import find_entry, read_catalogue
 from ovaflow.estimate import shards
-from ovaflow.methods.rembrandt import files as embedding_files
 from ovaflow.sparse.fingerprint import kernel_fingerprint
 from ovaflow.settings import chains, inputs, paths, suggestion_sources
 from ovaflow.settings.config import load_config, require_files, resolve_config
@@ -77,30 +76,20 @@ RUN_OF_PROBLEM = {
     if get_method(run).sample
 }
 
-# what runs share, and the functions that name it, which are the same for runs that share it
-NAMES_BY_METHOD = {
-    ONE_VS_ALL: {"plan": inputs.name_plan, "root": inputs.name_root},
-    "rembrandt": {
-        "projection": embedding_files.projection_name,
-        "decoder": embedding_files.decoder_name,
-    },
-}
-
 
 def find_runs_that_share():
     """Find one of the runs that share a result of training, by its kind, dataset and name."""
     runs = {}
     for dataset in SETTINGS.datasets:
         for run in SETTINGS.runs:
-            kinds = NAMES_BY_METHOD.get(SETTINGS.runs[run].method, {})
-            for kind, name in {"training": inputs.name_training, **kinds}.items():
-                runs.setdefault((kind, dataset, name(SETTINGS, dataset, run)), run)
+            names = {"training": inputs.name_training(SETTINGS, dataset, run)}
+            names |= get_method(run).name_shared(SETTINGS, dataset, run)
+            for kind, name in names.items():
+                runs.setdefault((kind, dataset, name), run)
     return runs
 
 
 RUN_OF_SHARED = find_runs_that_share()
-
-
 SHARED_KINDS = ("training", "plan", "root", "projection", "decoder")
 
 

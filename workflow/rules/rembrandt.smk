@@ -1,5 +1,6 @@
 # Labels are embedded once for all runs with the same embedding settings; each run projects instances and trains a decoder.
 from ovaflow.methods.rembrandt import demand as embedding_demand
+from ovaflow.methods.rembrandt import files as embedding_files
 
 RUN_OF_EMBEDDING = embedding_files.runs_by_embedding(SETTINGS)
 

@@ -183,6 +183,10 @@ class Method(ABC):
 
     # for the rules of the workflow, which know the config
 
+    def name_shared(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
+        """Name results that runs share besides the training, by the wildcards of their rules."""
+        return {}
+
     def inputs_of_shards(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
         """Name the files that the shards of a run are trained from, by their options."""
         from ovaflow.settings import paths

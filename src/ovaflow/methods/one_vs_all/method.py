@@ -187,6 +187,15 @@ class OneVsAllMethod(Method):
 
         return sample_labels(path, settings, files.get("earlier"))
 
+    def name_shared(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
+        """Name the plan and the root."""
+        from ovaflow.settings.inputs import name_plan, name_root
+
+        return {
+            "plan": name_plan(config, dataset, run),
+            "root": name_root(config, dataset, run),
+        }
+
     def inputs_of_shards(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
         """Return the files that the shards of a run are trained from."""
         from ovaflow.settings import paths

@@ -156,6 +156,15 @@ class RembrandtMethod(Method):
 
         return train_embedding_model(dataset, settings, threads)
 
+    def name_shared(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
+        """Name the projection and the settings of the decoder."""
+        from ovaflow.methods.rembrandt import files
+
+        return {
+            "projection": files.projection_name(config, dataset, run),
+            "decoder": files.decoder_name(config, dataset, run),
+        }
+
     def inputs_of_shards(self, config: "Config", dataset: str, run: str) -> dict[str, str]:
         """Return the files that the shards of a run are trained from."""
         from ovaflow.methods.rembrandt import files
