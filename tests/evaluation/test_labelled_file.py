@@ -212,7 +212,7 @@ def test_a_file_of_features(tmp_path) -> None:
 @pytest.mark.parametrize("trained_from", [0, 1])
 @pytest.mark.parametrize("kind", ["svmlight", "csv"])
 def test_labels_are_counted_from_0_or_1(tmp_path, kind, trained_from) -> None:
-    """As those of the model's data are, or as an option says."""
+    """Files are read as the model's data were, or as an option says."""
     for first in (0, 1):
         lines = ["text,labels"] if kind == "csv" else []
         for record in range(30):

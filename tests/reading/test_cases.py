@@ -117,7 +117,7 @@ def read(cases, prepare) -> Callable:
     return read_case
 
 
-READ = [
+READ_BY_COLUMNS = [
     ("01/tmdb.csv", MOVIES, GENRES),
     ("01/movies_metadata.csv", MOVIES, GENRES),
     ("01/cmu.csv", MOVIES, GENRES),
@@ -126,6 +126,11 @@ READ = [
     ("04/booleans.csv", ONE_HOT, TOXIC),
     ("04/booleans.jsonl", ONE_HOT, TOXIC),
     ("04/object.jsonl", COMMENTS, TOXIC),
+]
+"""Files that need no more than the names of their columns."""
+
+READ = [
+    *READ_BY_COLUMNS,
     ("06/header2.tsv", LINES, GENRES),
     ("07/lists.csv", SEMICOLON, RECORDS),
     ("07/new.csv", SEMICOLON, (EIGHT_GENRES, 150, 2.0)),
@@ -213,14 +218,7 @@ FORMS = ["--text-column=What happened?\nPlease describe.", KINDS[0]]
 COMMA = ["--text-column=Title, remainder", REMAINDER[0]]
 
 REFUSED = [
-    ("01/tmdb.csv", MOVIES, GENRES),
-    ("01/movies_metadata.csv", MOVIES, GENRES),
-    ("01/cmu.csv", MOVIES, GENRES),
-    ("04/train.csv", ONE_HOT, TOXIC),
-    ("04/train.parquet", ONE_HOT, TOXIC),
-    ("04/booleans.csv", ONE_HOT, TOXIC),
-    ("04/booleans.jsonl", ONE_HOT, TOXIC),
-    ("04/object.jsonl", COMMENTS, TOXIC),
+    *READ_BY_COLUMNS,
     ("06/goemotions.tsv", [], (GOEMOTIONS, 400, 2.0)),
     ("06/header.tsv", [], GENRES),
     ("06/prose.tsv", [], GENRES),

@@ -212,9 +212,8 @@ class Reading:
         Gets what a reader found, for the summary: ``columns``, ``delimiter``, ``encoding``,
         what there is in a workbook (see :mod:`~ovaflow.reading.spreadsheet`), or how ``labels``
         are written; ``separated`` and ``cut``, true if the separator was looked for, and if it was
-        found; ``uncut``, true if it was found but is
-        part of names; ``bracketed``, true if there were several names in brackets;
-        and ``name_with_separator``, a name of a list for which there is no separator.
+        found; ``uncut``, true if it was found but is part of names; ``bracketed``, true if there
+        were several names in brackets; and ``name_with_separator``, a name of a list for which there is no separator.
     """
 
     texts: list[str]
@@ -257,7 +256,7 @@ class Reading:
 
     @cached_property
     def mark(self) -> str:
-        """What separates labels where they are separated: a comma, unless a separator is given."""
+        """The mark between labels of a cell: a comma, unless a separator is given."""
         if self.separator in (AUTO_SEPARATOR, NO_SEPARATOR):
             return ","
         return self.separator
