@@ -213,7 +213,8 @@ class Reading:
         what there is in a workbook (see :mod:`~ovaflow.reading.spreadsheet`), or how ``labels``
         are written; ``separated`` and ``cut``, true if the separator was looked for, and if it was
         found; ``uncut``, true if it was found but is part of names; ``bracketed``, true if there
-        were several names in brackets; and ``name_with_separator``, a name of a list for which there is no separator.
+        were several names in brackets; and ``name_with_separator``, a name of a list for which
+        there is no separator.
     """
 
     texts: list[str]
