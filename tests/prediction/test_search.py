@@ -6,6 +6,7 @@ from pathlib import Path
 import naive
 import numpy as np
 import pytest
+from callees import call
 from commands import ovaflow
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -142,8 +143,8 @@ def test_the_error_bound_holds(form, problem) -> None:
     for i in range(len(X)):
         start = instances.indptr[i]
         end = instances.indptr[i + 1]
-        upper_bounds(instances.data, instances.indices, start, end, panel, out)
-        bound = error_bound(instances.data, instances.indices, start, end, panel)
+        call(upper_bounds, instances.data, instances.indices, start, end, panel, out)
+        bound = call(error_bound, instances.data, instances.indices, start, end, panel)
         assert ((exact[i] - out)[trained] <= bound).all()
         assert ((summed[i] - out)[trained] <= bound).all()
         assert (np.abs(out - kept[i])[trained] <= bound).all()

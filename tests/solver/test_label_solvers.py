@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import naive
+import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -189,7 +190,7 @@ def test_a_label_without_rounds_left_changes_no_later_label(text_like, monkeypat
     work.weights[:] = 0.0
     with monkeypatch.context() as patch:
         # compiled code keeps the constant
-        minimize = working_features._minimize_on_features.py_func
+        minimize = numba.njit(working_features._minimize_on_features.py_func)
         patch.setattr(working_features, "_minimize_on_features", minimize)
         patch.setattr(working_features, "_MOST_ROUNDS", 1)
         unfinished = solver.solve(make_problem(solver, text_like.labels[0]), work)

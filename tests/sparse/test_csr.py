@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from callees import call
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -77,7 +78,7 @@ def test_products(theirs, full, seed) -> None:
         assert product == pytest.approx(row @ vector, rel=1e-4, abs=1e-4)
         added = vector.copy()
         squared = vector.copy()
-        add_row(X.data, X.indices, start, end, np.float32(-2), added)
+        call(add_row, X.data, X.indices, start, end, np.float32(-2), added)
         add_squared_row(X.data, X.indices, start, end, np.float32(3), squared)
         assert added == pytest.approx(vector - 2 * row, rel=1e-5, abs=1e-5)
         assert squared == pytest.approx(vector + 3 * row**2, rel=1e-5, abs=1e-5)

@@ -52,7 +52,8 @@ def test_kernels_use_nothing_of_modules_without_kernels() -> None:
 
 def is_kernel(function: ast.FunctionDef) -> bool:
     """Check if a function is decorated as a kernel."""
-    return any("kernel" in ast.unparse(decorator) for decorator in function.decorator_list)
+    decorators = {ast.unparse(decorator) for decorator in function.decorator_list}
+    return any(name.endswith(("kernel", "callee")) for name in decorators)
 
 
 def find_used_names(function: ast.FunctionDef) -> set[str]:

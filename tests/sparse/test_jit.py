@@ -1,9 +1,11 @@
 """The cache of compiled kernels."""
 
+import ast
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +38,9 @@ def fifth(x):
     return x / 5
 """
 """Three of our kernels, one of which calls another, and a function of the program itself."""
+
+CALLEES = {"callee", "strict_callee"}
+DECORATORS = CALLEES | {"kernel", "strict_kernel", "inner_kernel"}
 
 WORK = "from kernels import *; print(half(8.0), quarter(8.0), third(9.0), fifth(10.0))"
 PRINTED = "4.0 2.0 3.0 2.0\n"
@@ -80,6 +85,46 @@ def test_each_function_has_its_cache_which_processes_that_start_together_share(
     written, _ = run(WORK, folder, OVAFLOW_CACHE=tmp_path, NUMBA_DEBUG_CACHE=1)
     assert "data loaded from" in written
     assert "saved" not in written
+
+
+def test_python_calls_no_callee() -> None:
+    # which would crash
+    package = Path(ovaflow.__file__).parent
+    modules = {}
+    for path in package.rglob("*.py"):
+        name = ".".join(path.relative_to(package.parent).with_suffix("").parts)
+        modules[name] = ast.parse(path.read_text(encoding="utf-8"))
+    callees = {name: set(list_functions(tree, CALLEES)) for name, tree in modules.items()}
+    assert sum(map(len, callees.values())) > 50
+    for name, tree in modules.items():
+        known = set(callees[name])
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                known |= callees.get(node.module, set()) & {alias.name for alias in node.names}
+        assert not known & set(list_names_in_python(tree)), name
+
+
+def list_functions(tree: ast.Module, decorators: set[str]) -> Iterator[str]:
+    """List the functions that have one of these decorators."""
+    for node in tree.body:
+        if has_decorator(node, decorators):
+            yield node.name
+
+
+def list_names_in_python(node: ast.AST) -> Iterator[str]:
+    """List the names that code uses outside of kernels."""
+    if isinstance(node, ast.Name):
+        yield node.id
+    for child in ast.iter_child_nodes(node):
+        if not has_decorator(child, DECORATORS):
+            yield from list_names_in_python(child)
+
+
+def has_decorator(node: ast.AST, decorators: set[str]) -> bool:
+    """Check if a node is a function with one of these decorators."""
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    return bool({ast.unparse(decorator) for decorator in node.decorator_list} & decorators)
 
 
 def test_nan_and_infinity_keep_their_meaning() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from ovaflow.features.tokens import REMEMBERED_WORDS, Numbering, Tokens, map_words
 from ovaflow.features.word_table import WordList
 from ovaflow.sparse.csr import offsets
-from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.jit import strict_callee, strict_kernel
 
 _ENDING_LETTERS = 2
 """Letters at the end of a word that may change."""
@@ -161,7 +161,7 @@ def _find(
     return count
 
 
-@strict_kernel
+@strict_callee
 def _matches(
     phrase: int,
     phrases: tuple,

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ovaflow.sparse.csr import CSR, offsets
-from ovaflow.sparse.jit import kernel, strict_kernel
+from ovaflow.sparse.jit import callee, strict_callee, strict_kernel
 from ovaflow.sparse.weight_rows import (
     BLOCK_BITS,
     Segments,
@@ -161,7 +161,7 @@ def _choose_cut(weights: WeightRows | CSR, first: int, end: int) -> float:
     return float(-np.quantile(negative, 1 - OMITTED_NEGATIVE_SHARE))
 
 
-@strict_kernel
+@strict_callee
 def _is_listed(weight: float, cut: float) -> bool:
     return weight > 0 or weight <= -cut
 
@@ -220,7 +220,7 @@ def _fill_panel(weights: Segments, panel: IndexPanel, scale: np.ndarray, slots: 
                 slots[feature] += 1
 
 
-@kernel
+@callee
 def error_bound(
     data: np.ndarray, indices: np.ndarray, start: int, end: int, panel: IndexPanel
 ) -> float:
@@ -243,7 +243,7 @@ def error_bound(
     return 0.51 * steps + terms * 2.0 * (end - start + 8) / 2.0**24 + raised + underflow
 
 
-@kernel
+@callee
 def upper_bounds(
     data: np.ndarray,
     indices: np.ndarray,

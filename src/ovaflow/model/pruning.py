@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from ovaflow.sparse.csr import CSR, offsets
-from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.jit import strict_callee, strict_kernel
 from ovaflow.sparse.weight_rows import WeightRows, make_segments
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def select_large_weights(weights: np.ndarray, threshold: float) -> tuple[np.ndar
     return indices[:count].copy(), data[:count].copy()
 
 
-@strict_kernel
+@strict_callee
 def _is_kept(weight: float, threshold: float) -> bool:
     return abs(weight) >= threshold and weight != 0
 

@@ -24,7 +24,7 @@ from ovaflow.model.index import (
     upper_bounds,
 )
 from ovaflow.sparse.csr import CSR, clear_scattered, scatter
-from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.jit import strict_callee, strict_kernel
 from ovaflow.sparse.weight_rows import (
     BLOCK_BITS,
     Segments,
@@ -356,7 +356,7 @@ class _Row(NamedTuple):
     spread: np.ndarray  # the values as a dense vector
 
 
-@strict_kernel
+@strict_callee
 def insert_label(score: float, label: int, ids: np.ndarray, best: np.ndarray) -> None:
     """Insert a label into the list of best ones; the last one falls out.
 
@@ -428,7 +428,7 @@ def _search_rounded(
         _keep_best(sums, panel.first, best[i], ids[i])
 
 
-@strict_kernel
+@strict_callee
 def _keep_best(scores: np.ndarray, first: int, best: np.ndarray, ids: np.ndarray) -> None:
     """Insert the best scores of labels from ``first`` on into a list.
 
@@ -446,7 +446,7 @@ def _keep_best(scores: np.ndarray, first: int, best: np.ndarray, ids: np.ndarray
                     insert_label(scores[j], first + j, ids, best)
 
 
-@strict_kernel
+@strict_callee
 def _score_possible_labels(
     bounds: np.ndarray,
     error: float,
@@ -494,7 +494,7 @@ def _scan(
         clear_scattered(row.features, spread)
 
 
-@strict_kernel
+@strict_callee
 def _make_row(
     data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, i: int, spread: np.ndarray
 ) -> _Row:
@@ -505,7 +505,7 @@ def _make_row(
     return _Row(values, features, spread)
 
 
-@strict_kernel
+@strict_callee
 def _score_and_insert(
     label: int, weights: Segments, row: _Row, ids: np.ndarray, best: np.ndarray
 ) -> None:
@@ -543,7 +543,7 @@ def _score_labels(
         _spread_label(weights, labels[c], np.float32(0), spread)
 
 
-@strict_kernel
+@strict_callee
 def _spread_label(weights: Segments, label: int, factor: np.float32, spread: np.ndarray) -> None:
     """Set v_f = factor * q_f for every weight of a label."""
     for block in range(weights.blocks):
@@ -572,7 +572,7 @@ def _score_each(
             out[i, c] = _dot_searched(weights, ids[i, c], values, features)
 
 
-@strict_kernel
+@strict_callee
 def _dot_spread(weights: Segments, label: int, spread: np.ndarray) -> np.float32:
     """Compute <w_j, x> like :func:`_dot_searched`, bit by bit: zeros add nothing."""
     total = np.float32(0)
@@ -586,7 +586,7 @@ def _dot_spread(weights: Segments, label: int, spread: np.ndarray) -> np.float32
     return total * label_step(weights.steps, label)
 
 
-@strict_kernel
+@strict_callee
 def _dot_searched(
     weights: Segments, label: int, values: np.ndarray, features: np.ndarray
 ) -> np.float32:

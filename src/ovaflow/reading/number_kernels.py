@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.jit import strict_callee, strict_kernel
 
 PARSED = 0
 BAD_NUMBER = 1
@@ -100,7 +100,7 @@ def parse_decimal(text: np.ndarray, position: int) -> tuple[int, float, int]:
     return outcome, -value if negative else value, position
 
 
-@strict_kernel
+@strict_callee
 def scale_to_float32(mantissa: int, exponent: int) -> tuple[int, float]:
     """Compute float32(mantissa * 10^exponent), rounded to float64 in between as float() does."""
     if mantissa == 0 or exponent < -LARGEST_EXPONENT:
@@ -205,7 +205,7 @@ def parse_lines(
     return PARSED, position
 
 
-@strict_kernel
+@strict_callee
 def skip_blanks(text: np.ndarray, position: int) -> int:
     """Return the first position without space, tab or carriage return."""
     while text[position] == 32 or text[position] == 9 or text[position] == 13:
@@ -213,19 +213,19 @@ def skip_blanks(text: np.ndarray, position: int) -> int:
     return position
 
 
-@strict_kernel
+@strict_callee
 def is_line_end(character: int, comments: bool) -> bool:
     """Tell whether a character ends the content of a line."""
     return character == 10 or (comments and character == 35)
 
 
-@strict_kernel
+@strict_callee
 def is_token_end(character: int, comments: bool) -> bool:
     """Tell whether a character ends a label or a feature."""
     return character == 32 or character == 9 or character == 13 or is_line_end(character, comments)
 
 
-@strict_kernel
+@strict_callee
 def skip_line(text: np.ndarray, position: int) -> int:
     """Return the position after the line."""
     while text[position] != 10:
@@ -233,7 +233,7 @@ def skip_line(text: np.ndarray, position: int) -> int:
     return position + 1
 
 
-@strict_kernel
+@strict_callee
 def parse_labels(
     text: np.ndarray, position: int, bounds: Bounds, rows: RowBuffers, cursor: np.ndarray
 ) -> tuple[int, int]:
@@ -266,7 +266,7 @@ def parse_labels(
     return PARSED, position
 
 
-@strict_kernel
+@strict_callee
 def parse_features(
     text: np.ndarray, position: int, bounds: Bounds, rows: RowBuffers, cursor: np.ndarray
 ) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.features.tokens import normal_form
-from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.jit import strict_callee, strict_kernel
 from ovaflow.storage.arrays import Strings
 
 _EQUAL = 0
@@ -186,7 +186,7 @@ def _rank_forms(
         ranks[number] = rank
 
 
-@strict_kernel
+@strict_callee
 def _rank_word(
     block: np.ndarray, start: int, end: int, words: np.ndarray, word_start: int, word_end: int
 ) -> int:
@@ -201,7 +201,7 @@ def _rank_word(
     return rank
 
 
-@strict_kernel
+@strict_callee
 def _is_at(
     block: np.ndarray, place: int, end: int, words: np.ndarray, word_start: int, word_end: int
 ) -> bool:
@@ -215,7 +215,7 @@ def _is_at(
     return n_same == length
 
 
-@strict_kernel
+@strict_callee
 def _follows_letter(block: np.ndarray, start: int, place: int) -> bool:
     """Return whether a letter or digit of the text that begins at ``start`` is before a place.
 

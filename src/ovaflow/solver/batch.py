@@ -45,7 +45,7 @@ from ovaflow.solver.working_set import (
     solve_rows,
 )
 from ovaflow.sparse.csr import CSR, clear_scattered, row_dot, scatter
-from ovaflow.sparse.jit import inner_kernel, kernel, strict_kernel
+from ovaflow.sparse.jit import callee, inner_kernel, kernel, strict_callee, strict_kernel
 from ovaflow.sparse.panel import PANEL_WIDTH
 
 KEPT_MARGIN = 0.01
@@ -263,7 +263,7 @@ def screen_all(screen: Screen, batch: Batch) -> None:
                 _collect_candidates(c, n, stripe, first, last, screen, batch)
 
 
-@kernel
+@callee
 def _collect_candidates(
     c: int, n: int, stripe: int, first: int, last: int, screen: Screen, batch: Batch
 ) -> None:
@@ -292,7 +292,7 @@ def _collect_candidates(
     batch.n_candidates[c] = collect_above(bounds, count, threshold, first, candidates, before)
 
 
-@kernel
+@callee
 def _limit_joining_rows(c: int, n: int, batch: Batch) -> int:
     """Compute how many instances may join a working set at a time: as many as are in it."""
     return max(np.int64(count_first_rows(n, 1)), batch.n_rows[c])
@@ -334,7 +334,7 @@ def _advance(
     return total
 
 
-@kernel
+@callee
 def _make_first_rows(c: int, batch: Batch, local: LocalProblem) -> None:
     """Make the first working set: the positives, then the candidates that are negatives."""
     count = batch.n_positives[c]
@@ -388,7 +388,7 @@ def _drop_far_rows(c: int, X: CSR, batch: Batch, local: LocalProblem) -> None:
     batch.n_rows[c] = n_rows
 
 
-@strict_kernel
+@strict_callee
 def _keep_highest(
     rows: np.ndarray, scores: np.ndarray, count: int, limit: int, histogram: np.ndarray
 ) -> int:

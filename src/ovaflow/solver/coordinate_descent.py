@@ -33,7 +33,7 @@ from ovaflow.solver.newton import (
 from ovaflow.solver.objective import signed_margin, total_loss
 from ovaflow.solver.problem import Instances, LabelProblem, Outcome, Settings, Workspace
 from ovaflow.sparse.csr import CSR, add_row
-from ovaflow.sparse.jit import kernel, strict_kernel
+from ovaflow.sparse.jit import callee, kernel, strict_callee
 
 _LARGE_ACTIVE_SHARE = 0.5
 """Share of active instances beyond which passes over all instances cost less than a copy of the
@@ -130,7 +130,7 @@ def minimize_l1(
     )
 
 
-@kernel
+@callee
 def _fill_slopes(work: Workspace, loss: int) -> int:
     """Fill c_i phi'(m_i) y_i and c_i phi''(m_i) of every instance, and return how many are active.
 
@@ -148,7 +148,7 @@ def _fill_slopes(work: Workspace, loss: int) -> int:
     return active
 
 
-@kernel
+@callee
 def optimality_violation(weight: float, gradient: float) -> float:
     """Compute |g + sign(w)| where w is not 0, else max(0, |g| - 1)."""
     if weight > 0:
@@ -158,7 +158,7 @@ def optimality_violation(weight: float, gradient: float) -> float:
     return max(0.0, abs(gradient) - 1.0)
 
 
-@kernel
+@callee
 def _survey_features(
     columns: CSR, largest_before: float, order: np.ndarray, work: Workspace, C: float
 ) -> _Survey:
@@ -185,7 +185,7 @@ def _survey_features(
     return _Survey(n_movable, total, largest)
 
 
-@kernel
+@callee
 def _sum_column(columns: CSR, j: int, work: Workspace) -> tuple[float, float]:
     """Compute sum_i c_i phi'(m_i) y_i x_ij and sum_i c_i phi''(m_i) x_ij^2."""
     slope = 0.0
@@ -198,7 +198,7 @@ def _sum_column(columns: CSR, j: int, work: Workspace) -> tuple[float, float]:
     return slope, curvature
 
 
-@kernel
+@callee
 def _fill_step(
     columns: CSR,
     order: np.ndarray,
@@ -230,7 +230,7 @@ def _fill_step(
     return passes
 
 
-@strict_kernel
+@strict_callee
 def _copy_active_rows(
     columns: CSR, order: np.ndarray, active: int, work: Workspace
 ) -> tuple[CSR, np.ndarray]:
@@ -268,7 +268,7 @@ def _copy_active_rows(
     return CSR(data, indices, indptr, columns.n_columns, None), curvatures
 
 
-@kernel
+@callee
 def _descend(
     columns: CSR,
     order: np.ndarray,
@@ -306,7 +306,7 @@ def _descend(
     return settings.max_cg
 
 
-@kernel
+@callee
 def _visit_features(
     columns: CSR,
     order: np.ndarray,
@@ -341,7 +341,7 @@ def _visit_features(
     return _Pass(n_left, total, largest)
 
 
-@kernel
+@callee
 def _step_gradient(columns: CSR, j: int, curvatures: np.ndarray, score_steps: np.ndarray) -> float:
     """Compute sum_i x_ij c_i phi''(m_i) <x_i, p>, which the step so far adds to the gradient."""
     total = 0.0
@@ -351,7 +351,7 @@ def _step_gradient(columns: CSR, j: int, curvatures: np.ndarray, score_steps: np
     return total
 
 
-@kernel
+@callee
 def _newton_direction(weight: float, gradient: float, curvature: float) -> float:
     """Compute the minimizer z of g z + 1/2 h z^2 + |w + z|, bounded."""
     if gradient + 1.0 < curvature * weight:
@@ -363,7 +363,7 @@ def _newton_direction(weight: float, gradient: float, curvature: float) -> float
     return min(max(direction, -_LONGEST_COORDINATE_STEP), _LONGEST_COORDINATE_STEP)
 
 
-@kernel
+@callee
 def _move_feature(
     columns: CSR, j: int, direction: float, score_steps: np.ndarray, work: Workspace
 ) -> None:
@@ -379,7 +379,7 @@ def _move_feature(
         add_row(columns.data, columns.indices, start, end, change, score_steps)
 
 
-@strict_kernel
+@strict_callee
 def _shuffle(order: np.ndarray, seed: np.uint64) -> np.uint64:
     """Shuffle by Fisher-Yates with Knuth's linear congruential generator, and return its state."""
     for last in range(len(order) - 1, 0, -1):
@@ -389,7 +389,7 @@ def _shuffle(order: np.ndarray, seed: np.uint64) -> np.uint64:
     return seed
 
 
-@kernel
+@callee
 def _search_step_length(work: Workspace, settings: Settings) -> tuple[float, int]:
     """Search the first length a = 1, 1/2, ... that brings a share c of the linear decrease.
 
@@ -414,7 +414,7 @@ def _search_step_length(work: Workspace, settings: Settings) -> tuple[float, int
     return NO_STEP_LENGTH, settings.max_line_search_halvings
 
 
-@kernel
+@callee
 def _l1_norm(weights: np.ndarray) -> float:
     """Compute |w|_1."""
     total = 0.0
@@ -423,7 +423,7 @@ def _l1_norm(weights: np.ndarray) -> float:
     return total
 
 
-@kernel
+@callee
 def _moved_l1_norm(work: Workspace, length: float) -> float:
     """Compute |w + a p|_1."""
     total = 0.0

@@ -28,7 +28,7 @@ from ovaflow.solver.problem import (
     Workspace,
 )
 from ovaflow.sparse.csr import CSR, multiply_vector
-from ovaflow.sparse.jit import inner_kernel, kernel
+from ovaflow.sparse.jit import callee, inner_kernel, kernel
 
 # kernels take integers, not members of an enumeration
 CONVERGED = int(Status.CONVERGED)
@@ -147,7 +147,7 @@ def take_step(X: CSR, last: Iteration, work: Workspace, settings: Settings) -> I
     return Iteration(length, line_search_halvings, cg_steps, n_active, gradient_norm)
 
 
-@kernel
+@callee
 def move_along_step(work: Workspace, length: np.float32) -> None:
     """Move w += a p and s += a X p."""
     for j in range(len(work.weights)):
@@ -180,7 +180,7 @@ def solve_newton_system(X: CSR, work: Workspace, n_active: int, settings: Settin
     return settings.max_cg
 
 
-@kernel
+@callee
 def _start_conjugate_gradient(work: Workspace) -> np.float64:
     """Set p = 0, r = -g, d = M^-1 r, and return the energy <r, M^-1 r>."""
     energy = np.float32(0.0)
@@ -194,7 +194,7 @@ def _start_conjugate_gradient(work: Workspace) -> np.float64:
     return np.float64(energy)
 
 
-@kernel
+@callee
 def _move_along_direction(work: Workspace, length: np.float32) -> tuple[np.float64, np.float64]:
     """Move p += a d, r -= a H d, and return Q = 1/2 <p, g - r> and the energy <r, M^-1 r>."""
     model = np.float32(0.0)
@@ -209,14 +209,14 @@ def _move_along_direction(work: Workspace, length: np.float32) -> tuple[np.float
     return 0.5 * np.float64(model), np.float64(energy)
 
 
-@kernel
+@callee
 def _update_direction(work: Workspace, ratio: np.float32) -> None:
     """Set the next direction d = M^-1 r + b d."""
     for j in range(len(work.direction)):
         work.direction[j] = work.residual[j] / work.preconditioner[j] + ratio * work.direction[j]
 
 
-@kernel
+@inner_kernel
 def search_step_length(work: Workspace, settings: Settings) -> tuple[float, int]:
     """Search the first length a = 1, 1/2, 1/4, ... with L(w + a p) - L(w) <= c a <g, p>.
 
@@ -235,7 +235,7 @@ def search_step_length(work: Workspace, settings: Settings) -> tuple[float, int]
     return NO_STEP_LENGTH, settings.max_line_search_halvings
 
 
-@kernel
+@callee
 def loss_change(work: Workspace, length: float, loss: int) -> float:
     """Compute sum_i c_i (phi(y_i (s_i + a <p, x_i>)) - phi(y_i s_i))."""
     total = 0.0

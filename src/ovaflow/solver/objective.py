@@ -9,17 +9,17 @@ import numpy as np
 from ovaflow.solver.losses import loss_curvature, loss_slope, loss_value
 from ovaflow.solver.problem import Settings, Workspace
 from ovaflow.sparse.csr import CSR, add_row, add_squared_row, row_dot
-from ovaflow.sparse.jit import inner_kernel, kernel
+from ovaflow.sparse.jit import callee, inner_kernel
 
 
-@kernel
+@callee
 def copy_vector(values: np.ndarray, out: np.ndarray) -> None:
     """Copy a vector into another one."""
     for j in range(len(values)):
         out[j] = values[j]
 
 
-@kernel
+@callee
 def dot(left: np.ndarray, right: np.ndarray) -> np.float64:
     """Compute <a, b>, summed in float32."""
     total = np.float32(0.0)
@@ -28,13 +28,13 @@ def dot(left: np.ndarray, right: np.ndarray) -> np.float64:
     return np.float64(total)
 
 
-@kernel
+@callee
 def signed_margin(signed_cost: np.float32, score: np.float32) -> np.float32:
     """Compute the margin y s, with the sign y of a cost."""
     return score if signed_cost > 0 else -score
 
 
-@kernel
+@callee
 def total_loss(work: Workspace, loss: int) -> float:
     """Compute sum_i c_i phi(y_i s_i)."""
     total = 0.0
@@ -44,7 +44,7 @@ def total_loss(work: Workspace, loss: int) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def compute_objective(work: Workspace, settings: Settings) -> float:
     """Compute L(w) = 1/2 <w, w> + C sum_i c_i phi(y_i s_i)."""
     return 0.5 * dot(work.weights, work.weights) + settings.C * total_loss(work, settings.loss)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 from ovaflow.solver.losses import LOSSES
-from ovaflow.sparse.jit import kernel
+from ovaflow.sparse.jit import callee, kernel
 
 if TYPE_CHECKING:
     from ovaflow.settings.train import Solve
@@ -110,7 +110,7 @@ def make_workspace(n: int, d: int) -> Workspace:
     return Workspace(**allocate_separately(**shapes))
 
 
-@kernel
+@callee
 def slice_workspace(work: Workspace, n: int, d: int) -> Workspace:
     """Take the first n instances and the first d features of a workspace, sharing its memory."""
     return Workspace(

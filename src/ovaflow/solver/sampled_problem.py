@@ -18,7 +18,7 @@ from ovaflow.solver.problem import (
 from ovaflow.solver.screening import TRANSPOSED_INSTANCES, collect_above, estimate_threshold
 from ovaflow.solver.working_set import LocalProblem, gather_local_problem
 from ovaflow.sparse.csr import CSR, multiply_vector, row_dot
-from ovaflow.sparse.jit import kernel, strict_kernel
+from ovaflow.sparse.jit import callee, kernel, strict_kernel
 from ovaflow.sparse.panel import PANEL_WIDTH, multiply_panel
 
 SAMPLED_TOLERANCE_SHARE = 0.5
@@ -248,7 +248,7 @@ def solve_at_weights(
     return _solve_sampled_problem(label, part, work, panel, local, settings)
 
 
-@kernel
+@callee
 def _take_rows(candidates: np.ndarray, count: int, panel: SlotPanel, local: LocalProblem) -> int:
     """Append instances that are not yet rows of the sampled problem; return the number of rows."""
     for i in candidates:
@@ -259,7 +259,7 @@ def _take_rows(candidates: np.ndarray, count: int, panel: SlotPanel, local: Loca
     return count
 
 
-@kernel
+@callee
 def _set_up_sampled_problem(
     label: SampledLabel,
     n_exact: int,
@@ -295,14 +295,14 @@ def _set_up_sampled_problem(
     return part, work
 
 
-@kernel
+@callee
 def _set_positive_costs(label: SampledLabel, anchor: Anchor, work: Workspace) -> None:
     """Set the costs v_i c_+ of positives, which are the first rows."""
     for r, i in enumerate(label.positives):
         work.signed_costs[r] = anchor.instances.weights[i] * label.positive_cost
 
 
-@kernel
+@callee
 def _fill_shift(
     c: int,
     part: CSR,
@@ -317,7 +317,7 @@ def _fill_shift(
         panel.shift[e] = panel.gradients[local.features[e], c] - work.gradient[e]
 
 
-@kernel
+@callee
 def _solve_sampled_problem(
     label: SampledLabel,
     part: CSR,
@@ -371,7 +371,7 @@ def compute_sampled_objective(
     return 0.5 * dot(weights, weights) + settings.C * losses
 
 
-@kernel
+@callee
 def _score_instance(X: CSR, i: int, weights: np.ndarray) -> np.float32:
     """Compute <w, x_i>."""
     return row_dot(X.data, X.indices, X.indptr[i], X.indptr[i + 1], weights)

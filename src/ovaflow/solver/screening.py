@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.sparse.csr import CSR, count_column_nonzeros, entry_column, is_full
-from ovaflow.sparse.jit import kernel, strict_kernel
+from ovaflow.sparse.jit import inner_kernel, strict_callee, strict_kernel
 from ovaflow.sparse.panel import PANEL_WIDTH, multiply_row
 
 STRIPE_INSTANCES = 1 << 17
@@ -153,7 +153,7 @@ def _divide_stripe(part: CSR, first: int, screen: Screen, next_slot: np.ndarray)
         screen.slack[first + i] = _NEGLIGIBLE_WEIGHT * row_sum + _ROUNDING_SLACK
 
 
-@kernel
+@inner_kernel
 def bound_by_popular_features(
     screen: Screen,
     popular_weights: np.ndarray,
@@ -191,7 +191,7 @@ def bound_by_popular_features(
                 bounds[c, i - first] = block[i - start, c] + screen.slack[i]
 
 
-@kernel
+@inner_kernel
 def add_rare_features(
     screen: Screen, features: np.ndarray, weights: np.ndarray, stripe: int, bounds: np.ndarray
 ) -> None:
@@ -212,7 +212,7 @@ def add_rare_features(
             bounds[np.uint32(screen.rare_rows[k])] += screen.rare_data[k] * weight
 
 
-@strict_kernel
+@strict_callee
 def collect_above(
     bounds: np.ndarray,
     count: int,

@@ -40,7 +40,7 @@ from ovaflow.solver.problem import (
 )
 from ovaflow.solver.screening import estimate_threshold
 from ovaflow.sparse.csr import CSR, add_row, transpose
-from ovaflow.sparse.jit import kernel, strict_kernel
+from ovaflow.sparse.jit import callee, kernel, strict_callee, strict_kernel
 
 JOINING_FEATURES = 100
 """Features that may always join at a time: more than most labels have at the optimum."""
@@ -225,7 +225,7 @@ def _minimize_on_features(
     )
 
 
-@kernel
+@callee
 def _choose_first_features(features: WorkingFeatures, scratch: WorkingScratch) -> int:
     """Choose the features of the start, if they are few, and the bias; return their number.
 
@@ -243,7 +243,7 @@ def _choose_first_features(features: WorkingFeatures, scratch: WorkingScratch) -
     return count
 
 
-@strict_kernel
+@strict_callee
 def _gather_columns(
     features: WorkingFeatures, positives: np.ndarray, count: int, scratch: WorkingScratch
 ) -> _LocalColumns:
@@ -296,7 +296,7 @@ def _gather_columns(
     return _LocalColumns(CSR(data, indices, indptr, n_rows + 1, None), n_rows, n_others)
 
 
-@kernel
+@callee
 def _set_up_working_problem(
     gathered: _LocalColumns,
     count: int,
@@ -334,7 +334,7 @@ def _set_up_working_problem(
     return view
 
 
-@kernel
+@callee
 def _count_active_others(n_others: int, score: float, loss: int) -> int:
     """Count the active instances that the last one represents, without that one."""
     if loss_curvature(loss, -score) > 0:
@@ -342,7 +342,7 @@ def _count_active_others(n_others: int, score: float, loss: int) -> int:
     return 0
 
 
-@kernel
+@callee
 def _fill_full_gradient(
     X: CSR,
     features: WorkingFeatures,
@@ -376,7 +376,7 @@ def _fill_full_gradient(
     return total
 
 
-@kernel
+@callee
 def _add_features(bias: int, count: int, scratch: WorkingScratch) -> int:
     """Add features of gradients above 1 to the working set, the largest first.
 

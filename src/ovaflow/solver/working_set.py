@@ -21,7 +21,7 @@ from ovaflow.solver.problem import (
     slice_workspace,
 )
 from ovaflow.sparse.csr import CSR, row_dot
-from ovaflow.sparse.jit import inner_kernel, kernel, strict_kernel
+from ovaflow.sparse.jit import callee, inner_kernel, strict_callee
 
 
 class LocalProblem(NamedTuple):
@@ -101,14 +101,14 @@ def gather_local_problem(X: CSR, rows: np.ndarray, local: LocalProblem) -> tuple
     return part, slice_workspace(local.work, len(rows), n_features)
 
 
-@strict_kernel
+@strict_callee
 def _gather_rows(X: CSR, rows: np.ndarray, local: LocalProblem) -> int:
     """Copy rows with renumbered features, and return the number of features."""
     filled = _copy_rows(X.data, X.indices, X.indptr, rows, local.data, local.indices, local.indptr)
     return _renumber_features(local.indices, filled, local)
 
 
-@strict_kernel
+@strict_callee
 def _copy_rows(
     data: np.ndarray,
     indices: np.ndarray | None,
@@ -135,7 +135,7 @@ def _copy_rows(
     return filled
 
 
-@strict_kernel
+@strict_callee
 def _renumber_features(indices: np.ndarray | None, filled: np.uint64, local: LocalProblem) -> int:
     """Assign numbers to features in their order of appearance; return their count.
 
@@ -162,7 +162,7 @@ def _renumber_features(indices: np.ndarray | None, filled: np.uint64, local: Loc
     return n_features
 
 
-@kernel
+@callee
 def collect_violators(
     X: CSR,
     candidates: np.ndarray,

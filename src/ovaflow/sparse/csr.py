@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from ovaflow.sparse.jit import kernel, strict_kernel
+from ovaflow.sparse.jit import callee, kernel, strict_callee, strict_kernel
 
 NO_POSITION = 65535
 """Place of a feature that is no token of a text.
@@ -224,7 +224,7 @@ def omit_full_indices(matrix: CSR) -> CSR:
     return matrix._replace(indices=indices)
 
 
-@kernel
+@callee
 def entry_column(indices: np.ndarray | None, k: int, first: int) -> Any:
     """Find the column of entry k of the row that begins at entry ``first``; all unsigned."""
     if indices is None:
@@ -261,7 +261,7 @@ def multiply_vector(
         out[i] = row_dot(data, indices, indptr[i], indptr[i + 1], vector)
 
 
-@kernel
+@callee
 def add_row(
     data: np.ndarray,
     indices: np.ndarray | None,
@@ -299,21 +299,20 @@ def add_squared_row(
         out[np.uint32(indices[k])] += factor * data[k] * data[k]
 
 
-@strict_kernel
+@strict_callee
 def scatter(indices: np.ndarray, data: np.ndarray, dense: np.ndarray) -> None:
     """Set v_j = x_j for every entry of a sparse vector x in a dense vector v."""
     for k in range(len(indices)):
         dense[indices[k]] = data[k]
 
 
-@strict_kernel
+@strict_callee
 def clear_scattered(indices: np.ndarray, dense: np.ndarray) -> None:
     """Undo :func:`scatter`: set the entries to zero."""
     for k in range(len(indices)):
         dense[indices[k]] = 0
 
 
-@strict_kernel
 def ensure_capacity(array: np.ndarray, size: int) -> np.ndarray:
     """Return the array if ``size`` entries fit, or else a copy of at least twice its length."""
     if size <= len(array):

@@ -9,7 +9,7 @@ from pathlib import Path
 import ovaflow
 
 _PACKAGE = Path(ovaflow.__file__).parent
-_HAS_KERNELS = re.compile(rb"^from ovaflow\.sparse\.jit import .*kernel", re.MULTILINE)
+_HAS_KERNELS = re.compile(rb"^from ovaflow\.sparse\.jit import .*(kernel|callee)", re.MULTILINE)
 
 
 def cache_folder() -> Path:

@@ -74,11 +74,13 @@ def _remove_truncated_files(folder: Path) -> None:
                 path.unlink()
 
 
-def _make_decorator(**flags: Any) -> Callable[[Callable], Any]:
+def _make_decorator(**options: Any) -> Callable[[Callable], Any]:
     def decorate(function: Callable) -> Any:
         folder = cache_directory()
         config: Any = numba.config
-        compiler = numba.njit(nogil=True, error_model="numpy", cache=folder is not None, **flags)
+        # no C code calls a kernel
+        flags: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+        compiler = numba.njit(cache=folder is not None, **flags, **options)
         # for this function alone: a program keeps its own functions elsewhere
         default = config.CACHE_DIR
         config.CACHE_DIR = str(folder or "")
@@ -92,8 +94,16 @@ def _make_decorator(**flags: Any) -> Callable[[Callable], Any]:
 kernel = _make_decorator(fastmath=set(FASTMATH))
 """Decorator of numerical kernels."""
 
+callee = _make_decorator(fastmath=set(FASTMATH), no_cpython_wrapper=True)
+"""Decorator of numerical kernels that only kernels call: called from Python they crash, since what
+would unpack their arguments is not compiled.
+"""
+
 inner_kernel = _make_decorator(fastmath=set(FASTMATH), inline="always")
 """Decorator of numerical kernels with one or two callers, into which they are always inlined."""
 
 strict_kernel = _make_decorator()
 """Decorator of kernels that parse, count, sort, or must round exactly as written."""
+
+strict_callee = _make_decorator(no_cpython_wrapper=True)
+"""Decorator of those that only kernels call."""

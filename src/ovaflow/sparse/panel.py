@@ -8,7 +8,7 @@ after the other.
 import numpy as np
 
 from ovaflow.sparse.csr import entry_column
-from ovaflow.sparse.jit import kernel
+from ovaflow.sparse.jit import callee, kernel
 
 PANEL_WIDTH = 64
 """Vectors of a panel: four registers of 16 floats, a compile-time constant for the inner loop."""
@@ -36,7 +36,7 @@ def multiply_panel(
         multiply_row(data, indices, indptr[i], indptr[i + 1], panel, out[i])
 
 
-@kernel
+@callee
 def _multiply_full_rows(
     data: np.ndarray, indices: None, indptr: np.ndarray, panel: np.ndarray, out: np.ndarray
 ) -> None:
@@ -59,7 +59,7 @@ def _multiply_full_rows(
                         out[i, c] += part[c]
 
 
-@kernel
+@callee
 def multiply_row(
     data: np.ndarray,
     indices: np.ndarray | None,

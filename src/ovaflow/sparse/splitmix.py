@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.jit import strict_callee
 
 
-@strict_kernel
+@strict_callee
 def mix_bits(state: np.uint64) -> np.uint64:
     """Compute the output for a state."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

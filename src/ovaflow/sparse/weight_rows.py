@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 
 from ovaflow.sparse.csr import CSR, offsets
-from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.jit import strict_callee, strict_kernel
 
 BLOCK_BITS = 16
 """Bits of a feature's number within its block."""
@@ -132,7 +132,7 @@ def read_values(weights: WeightRows | CSR, entries: np.ndarray) -> np.ndarray:
     return segments.data[entries] * segments.steps[rows]
 
 
-@strict_kernel
+@strict_callee
 def label_step(steps: np.ndarray | None, label: int) -> np.float32:
     """Find the factor of a label's stored weights."""
     if steps is None:

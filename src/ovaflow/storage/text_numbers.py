@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ovaflow.sparse.csr import offsets
-from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.jit import strict_callee, strict_kernel
 
 
 class TextNumbers:
@@ -61,7 +61,7 @@ def _find(
         numbers[k] = slots[slot]
 
 
-@strict_kernel
+@strict_callee
 def _find_slot(
     sought: np.ndarray,
     start: int,

@@ -15,7 +15,7 @@ import numpy as np
 from ovaflow.methods.fastxml.gains import Gains
 from ovaflow.methods.fastxml.scratch import TreeScratch
 from ovaflow.sparse.csr import CSR
-from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.jit import strict_callee, strict_kernel
 from ovaflow.sparse.splitmix import mix_bits
 
 GOLDEN_GAMMA = 0x9E3779B97F4A7C15
@@ -39,7 +39,7 @@ def derive_seed(seed: int, number: int) -> np.uint64:
     return mix_bits(np.uint64(seed) + (np.uint64(number) + np.uint64(1)) * np.uint64(GOLDEN_GAMMA))
 
 
-@strict_kernel
+@strict_callee
 def shuffle(items: np.ndarray, seed: int) -> None:
     """Put items in a random order (Fisher-Yates)."""
     for last in range(len(items) - 1, 0, -1):
@@ -168,13 +168,13 @@ def assign_sides(
     return sides.sum()
 
 
-@strict_kernel
+@strict_callee
 def to_gain_units(gain: float) -> np.int64:
     """Round a gain to a whole number of units of 1/2^20."""
     return np.int64(gain * GAIN_RESOLUTION + 0.5)
 
 
-@strict_kernel
+@strict_callee
 def _fill_sums(
     sides: np.ndarray,
     label_gains: np.ndarray,
@@ -231,7 +231,7 @@ def decode_label(key: int, n: int) -> int:
     return key & ((np.int64(1) << _count_bits(n)) - 1)
 
 
-@strict_kernel
+@strict_callee
 def _count_bits(n: int) -> np.int64:
     """Return the number of bits that hold numbers below n, at least 1."""
     bits = np.int64(1)
@@ -240,7 +240,7 @@ def _count_bits(n: int) -> np.int64:
     return bits
 
 
-@strict_kernel
+@strict_callee
 def _fill_discount_differences(
     keys: np.ndarray, discounts: np.ndarray, differences: np.ndarray
 ) -> None:
@@ -253,7 +253,7 @@ def _fill_discount_differences(
         differences[keys[0, rank] & mask] -= discounts[rank]
 
 
-@strict_kernel
+@strict_callee
 def _reassign(
     sides: np.ndarray,
     separator_terms: np.ndarray,
@@ -292,7 +292,7 @@ def _reassign(
     return n_moved
 
 
-@strict_kernel
+@strict_callee
 def _logistic_loss(margin: float) -> float:
     """Return log(1 + exp(-m)) of a margin m."""
     return max(-margin, 0.0) + math.log1p(math.exp(-abs(margin)))

@@ -18,7 +18,9 @@ from ovaflow.methods.fastxml.gains import Gains
 from ovaflow.methods.fastxml.scratch import TreeScratch
 from ovaflow.methods.fastxml.separator import SeparatorSettings, fit_separator
 from ovaflow.sparse.csr import CSR, ensure_capacity
-from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.jit import strict_callee, strict_kernel
+
+_ensure_capacity = strict_callee(ensure_capacity)
 
 
 class GrowthSettings(NamedTuple):
@@ -86,8 +88,8 @@ def grow_tree(
             X, Y, members, gains, scratch, growth, settings, derive_seed(seed, node)
         )
         if n_features > 0:
-            weights = ensure_capacity(weights, weight_end + n_features)
-            features = ensure_capacity(features, weight_end + n_features)
+            weights = _ensure_capacity(weights, weight_end + n_features)
+            features = _ensure_capacity(features, weight_end + n_features)
             weight_end += _copy_nonzero(
                 n_features, scratch, weights[weight_end:], features[weight_end:]
             )
@@ -97,8 +99,8 @@ def grow_tree(
             n_nodes += 2
         else:
             max_leaf_end = leaf_end + growth.leaf_labels
-            shares = ensure_capacity(shares, max_leaf_end)
-            labels = ensure_capacity(labels, max_leaf_end)
+            shares = _ensure_capacity(shares, max_leaf_end)
+            labels = _ensure_capacity(labels, max_leaf_end)
             leaf_end += _fill_leaf(
                 Y,
                 members,
@@ -123,7 +125,7 @@ def grow_tree(
     )
 
 
-@strict_kernel
+@strict_callee
 def _split(
     X: CSR,
     Y: CSR,
@@ -167,7 +169,7 @@ def _split(
     return n_features, n_positive
 
 
-@strict_kernel
+@strict_callee
 def _compute_costs(growth: GrowthSettings, n_positive: int, m: int) -> tuple[float, float]:
     """Return C_delta(-1) and C_delta(+1), divided by each side's share if they are balanced."""
     if growth.balanced:
@@ -175,7 +177,7 @@ def _compute_costs(growth: GrowthSettings, n_positive: int, m: int) -> tuple[flo
     return growth.C_delta, growth.C_delta
 
 
-@strict_kernel
+@strict_callee
 def _divide(members: np.ndarray, scores: np.ndarray) -> int:
     """Move members with <w, x> > 0 to the front, both parts in order; return how many these are."""
     positive = scores > 0
@@ -186,7 +188,7 @@ def _divide(members: np.ndarray, scores: np.ndarray) -> int:
     return len(front)
 
 
-@strict_kernel
+@strict_callee
 def _copy_nonzero(
     n_features: int, scratch: TreeScratch, weights: np.ndarray, features: np.ndarray
 ) -> int:
@@ -197,7 +199,7 @@ def _copy_nonzero(
     return len(kept)
 
 
-@strict_kernel
+@strict_callee
 def _fill_leaf(
     Y: CSR,
     members: np.ndarray,

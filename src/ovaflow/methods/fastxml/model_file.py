@@ -18,7 +18,7 @@ from ovaflow.methods.fastxml.forest import Forest
 from ovaflow.model.model_file import MethodModel
 from ovaflow.model.top_k import insert_label, keep_first_allowed, make_empty_ranking
 from ovaflow.sparse.csr import CSR
-from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.jit import strict_callee, strict_kernel
 
 METHOD = "fastxml"
 """Name of the method in configs and models."""
@@ -156,7 +156,7 @@ def _score_labels(X: CSR, forest: Forest, labels: np.ndarray, out: np.ndarray) -
             totals[named[c]] = 0
 
 
-@strict_kernel
+@strict_callee
 def _find_leaves(X: CSR, low: int, high: int, forest: Forest) -> np.ndarray:
     """Find the leaf that each instance of a block reaches: int64 (T, high - low)."""
     n_trees = len(forest.starts) - 1
@@ -193,7 +193,7 @@ def _find_leaves(X: CSR, low: int, high: int, forest: Forest) -> np.ndarray:
     return leaves
 
 
-@strict_kernel
+@strict_callee
 def _divide(
     X: CSR,
     low: int,
@@ -229,7 +229,7 @@ def _divide(
     return n_positive
 
 
-@strict_kernel
+@strict_callee
 def _add_leaf(
     distributions: CSR, leaf: int, totals: np.ndarray, named: np.ndarray, n_named: int
 ) -> int:
@@ -243,7 +243,7 @@ def _add_leaf(
     return n_named
 
 
-@strict_kernel
+@strict_callee
 def _keep_best(
     totals: np.ndarray, named: np.ndarray, n_trees: float, ids: np.ndarray, best: np.ndarray
 ) -> None:

@@ -18,7 +18,7 @@ from ovaflow.methods.fastxml.scratch import TreeScratch
 from ovaflow.solver.coordinate_descent import minimize_l1
 from ovaflow.solver.problem import Settings, Workspace, slice_workspace
 from ovaflow.sparse.csr import CSR
-from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.jit import strict_callee, strict_kernel
 
 
 class SeparatorSettings(NamedTuple):
@@ -56,7 +56,7 @@ def fit_separator(
     return n_features
 
 
-@strict_kernel
+@strict_callee
 def _choose_features(
     X: CSR,
     members: np.ndarray,
@@ -106,7 +106,7 @@ def _choose_features(
     return indptr, violation, largest
 
 
-@strict_kernel
+@strict_callee
 def _gather_columns(X: CSR, members: np.ndarray, indptr: np.ndarray, scratch: TreeScratch) -> CSR:
     """Copy the chosen features by column, with the members' numbers as instances."""
     slots = scratch.slots
@@ -128,7 +128,7 @@ def _gather_columns(X: CSR, members: np.ndarray, indptr: np.ndarray, scratch: Tr
     return CSR(data, indices, indptr, len(members), None)
 
 
-@strict_kernel
+@strict_callee
 def _compute_scores(columns: CSR, view: Workspace) -> None:
     """Compute <w, x_i>, features ascending: the same bits as prediction computes."""
     view.scores[:] = 0

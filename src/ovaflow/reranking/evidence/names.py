@@ -8,7 +8,7 @@ from ovaflow.dataset.dataset import Dataset
 from ovaflow.features.blocks import NAMES, parse_phrase
 from ovaflow.features.normalize import copy_unit_rows
 from ovaflow.sparse.csr import CSR, NO_POSITION, offsets, select_rows
-from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.jit import strict_callee, strict_kernel
 
 WHOLE_NAME_SHARE = 1 - 1e-6
 """Share of a name above which all of it is in a text, apart from rounding."""
@@ -166,7 +166,7 @@ def _compare_candidates(
             values[indices[k]] = 0
 
 
-@strict_kernel
+@strict_callee
 def _compare_names(
     names: tuple[np.ndarray, ...],
     label: int,

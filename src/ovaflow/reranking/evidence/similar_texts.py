@@ -12,7 +12,7 @@ from ovaflow.model.top_k import insert_label, make_empty_ranking, search_rounded
 from ovaflow.reranking.candidates import MAX_FURTHER_CANDIDATES, Candidates, PreparedTexts
 from ovaflow.reranking.evidence.kind import Evidence, EvidenceTraining, ExplainedText, Wording
 from ovaflow.sparse.csr import CSR, select_rows
-from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.jit import strict_callee, strict_kernel
 
 N_NEAREST = 30
 """Number of training texts that vote."""
@@ -206,7 +206,7 @@ def _keep_most_voted(
                     votes[label] = 0
 
 
-@strict_kernel
+@strict_callee
 def _add_votes(
     nearest: np.ndarray,
     cosines: np.ndarray,
