@@ -192,7 +192,7 @@ STEPS = {
         "Fit the second stage, which ranks candidates, on held-out instances.",
         makes=("reranker",),
         rule="fit_reranker",
-        revision=4,
+        revision=5,
     ),
     "evaluate": Step(
         "cli.evaluating",
@@ -235,7 +235,7 @@ STEPS = {
         "List training labels that are probably wrong or missing.",
         rule="list_doubts",
         for_people=True,
-        revision=2,
+        revision=3,
     ),
     "report": Step(
         "cli.report",

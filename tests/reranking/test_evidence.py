@@ -207,7 +207,8 @@ def test_votes_are_those_of_the_nearest_texts(problem) -> None:
         shares = np.append(votes / total if total > 1e-9 else 0 * votes, 0)
         assert ours[i] == pytest.approx(shares[candidates[i]], abs=1e-4)
         named = most[i][most[i] >= 0]
-        assert len(named) == min(3, (votes > 1e-6).sum())
+        # a vote near 0 is rounded to 0 or not
+        assert min(3, (votes > 1e-5).sum()) <= len(named) <= min(3, (votes > 0).sum())
         assert votes[named] == pytest.approx(np.sort(votes)[::-1][: len(named)], abs=1e-4)
 
 
@@ -357,9 +358,9 @@ def test_a_held_out_text_is_no_neighbour_of_itself(
 ) -> None:
     evidence = []
 
-    def record_rows(rows, hits, **settings):
+    def record_rows(rows, hits, weights, **settings):
         evidence.append(rows)
-        return fit_trees(rows, hits, **settings)
+        return fit_trees(rows, hits, weights, **settings)
 
     monkeypatch.setattr(cross_fitting, "fit_trees", record_rows)
     fitting.fit_reranker(OneVsAll.open(model), dataset, held, held_predictions)

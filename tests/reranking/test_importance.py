@@ -1,5 +1,7 @@
 """Permutation importance of kinds of evidence, against scikit-learn."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.inspection import permutation_importance
@@ -47,7 +49,7 @@ def crossed() -> CrossFit:
         axis=2,
     )
     texts = HeldOutCandidates(KINDS, evidence.astype(np.float32), ids, hits, hits.sum(axis=1))
-    crossed = cross_fit(texts, lambda rows, hits: fit_trees(rows, hits, n_trees=30))
+    crossed = cross_fit(texts, partial(fit_trees, n_trees=30))
     assert len(crossed.trees) == 3
     return crossed
 

@@ -103,8 +103,9 @@ def rank_candidates(
 def fit_trees(
     rows: np.ndarray,
     hits: np.ndarray,
-    threads: int = 1,
+    weights: np.ndarray | None = None,
     *,
+    threads: int = 1,
     n_trees: int = MAX_TREES,
     leaves: int = MAX_LEAVES,
     rate: float = LEARNING_RATE,
@@ -118,6 +119,8 @@ def fit_trees(
         Evidence about each candidate.
     hits : bool (n,)
         Whether the candidate is true.
+    weights : float (n,), optional
+        Weights of the candidates, by default all the same.
     threads : int
     n_trees : int
     leaves : int
@@ -146,7 +149,7 @@ def fit_trees(
         **TREE_SETTINGS,
     )
     with threadpool_limits(threads):
-        model.fit(rows[:, columns], hits)
+        model.fit(rows[:, columns], hits, weights)
         trees = _convert_from_scikit_learn(model)
         trees = trees._replace(columns=columns[trees.columns])
         # nodes of scikit-learn's trees are not part of its interface, so check what was read

@@ -19,6 +19,9 @@ of all folds, but 0.8 to 3 of one fold.
 COMPARED_TREES = 30
 """Number of trees that are fitted to them."""
 
+MAX_PERMUTED_TEXTS = 1_000
+"""Most checked texts whose evidence is permuted."""
+
 
 def choose_evidence(texts: HeldOutCandidates, threads: int) -> list[str]:
     """Choose the optional kinds of evidence that improve probabilities by more than chance.
@@ -57,6 +60,7 @@ def compute_permutation_importance(crossed: CrossFit) -> dict[str, float]:
     It is the loss of nDCG@5 where the columns of the kind are those of random other candidates, of
     any checked text.
     """
+    crossed = crossed.select(evenly_spaced_numbers(len(crossed.places), MAX_PERMUTED_TEXTS))
     texts = crossed.texts
     rows = texts.rows
     _, ndcg = crossed.ndcg

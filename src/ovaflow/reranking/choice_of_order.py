@@ -18,7 +18,7 @@ class ChosenOrder(NamedTuple):
 
     def fit_to_all(self, texts: HeldOutCandidates, n_trees: int) -> BoostedTrees:
         """Fit the trees to all held-out texts."""
-        return self.fit(texts.rows, texts.row_hits, n_trees=n_trees)
+        return self.fit(*texts.training_rows, n_trees=n_trees)
 
 
 def choose_order(texts: HeldOutCandidates, threads: int) -> ChosenOrder:

@@ -13,7 +13,7 @@ from ovaflow.reranking.boosted_trees import BoostedTrees, fit_trees
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 
 TreeFitter = Callable[..., BoostedTrees]
-"""Fits trees to rows of evidence and hits, and with ``n_trees`` as many."""
+"""Fits trees to :class:`TrainingRows`, and with ``n_trees`` as many."""
 
 N_FOLDS = 4
 """Number of folds of the held-out texts; each checks trees that are fitted to the others."""
@@ -46,6 +46,14 @@ class CrossFit(NamedTuple):
     probabilities: np.ndarray  # float64 (m, k) of their candidates; 0 where there is none
     n_trees: int  # number of trees with the least log loss
     trees: list[BoostedTrees]  # for each checked fold this number, fitted to all other texts
+
+    def select(self, texts: np.ndarray) -> "CrossFit":
+        """Select some of the checked texts."""
+        return self._replace(
+            places=self.places[texts],
+            texts=self.texts.select(texts),
+            probabilities=self.probabilities[texts],
+        )
 
     def predict(self, evidence_values: np.ndarray) -> np.ndarray:
         """Predict the probabilities of the candidates by other evidence (m, k, c): (m, k)."""
@@ -111,7 +119,7 @@ def cross_fit(texts: HeldOutCandidates, fit: TreeFitter, n_checked: int | None =
     probabilities_of_folds = []
     for fold, places in enumerate(places_of_folds):
         others = texts.select(folds != fold)
-        trees = fit(others.rows, others.row_hits)
+        trees = fit(*others.training_rows)
         trees_of_folds.append(trees)
         probabilities_of_folds.append(_predict_in_steps(trees, texts.select(places).rows))
     by_step = np.hstack(probabilities_of_folds)

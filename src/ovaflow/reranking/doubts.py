@@ -25,12 +25,18 @@ from ovaflow.reranking.evidence.kind import EvidenceTraining
 from ovaflow.reranking.evidence.kinds import KINDS, select_kinds
 from ovaflow.reranking.evidence.other_candidates import OtherCandidates
 from ovaflow.reranking.evidence.similar_texts import SimilarTexts
+from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.reranking.held_out_texts import MIN_HELD_OUT_TEXTS, fit_likelihood
+from ovaflow.reranking.sampled_candidates import sample_candidates
 from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.sparse.csr import CSR, offsets, select_rows
 
 DRAWN_PER_LABEL = 3
 """Number of labels drawn in the place of each given one."""
+
+LIFT_TREES = 100
+"""Number of trees that tell given labels from drawn ones; with 250 no more planted labels are found.
+"""
 
 MIN_MISSING_PROBABILITY = 0.5
 """Least probability of a missing label."""
@@ -158,8 +164,14 @@ def _take_evidence(
 
 def _fit_trees_of_probabilities(texts: "_LabelledTexts", threads: int) -> BoostedTrees:
     """Fit trees that tell true candidates from others."""
-    exists = texts.candidates.ids != NO_LABEL
-    return fit_trees(texts.evidence_values[exists], texts.hits[exists], threads)
+    held_out = HeldOutCandidates(
+        kinds=texts.evidence.kinds,
+        evidence_values=texts.evidence_values,
+        ids=texts.candidates.ids,
+        hits=texts.hits,
+        positives=np.diff(texts.Y.indptr),
+    )
+    return fit_trees(*sample_candidates(held_out, threads).training_rows, threads=threads)
 
 
 class _Pairs(NamedTuple):
@@ -298,7 +310,9 @@ def _estimate_lifts(pairs: _Pairs, threads: int) -> np.ndarray:
     is_odd = pairs.rows % 2 == 1
     lifts = np.ones(len(pairs.rows))
     for half in (is_odd, ~is_odd):
-        trees = fit_trees(pairs.evidence_values[half], pairs.given[half], threads)
+        trees = fit_trees(
+            pairs.evidence_values[half], pairs.given[half], threads=threads, n_trees=LIFT_TREES
+        )
         share = pairs.given[half].mean()
         lifts[~half] = (
             np.exp(trees.compute_log_odds(pairs.evidence_values[~half])) * (1 - share) / share

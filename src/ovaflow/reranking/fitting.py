@@ -26,6 +26,7 @@ from ovaflow.reranking.expected_quality import (
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.reranking.held_out_texts import HeldOutTexts, PredictionsOfHeldOut
 from ovaflow.reranking.reranker_file import Reranker
+from ovaflow.reranking.sampled_candidates import sample_candidates
 from ovaflow.reranking.suggestions import Suggestions, SuggestionSource
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.artifact import Artifact
@@ -126,7 +127,7 @@ def _gather_evidence(data: _FittingData) -> _GatheredEvidence:
     # the training part of held_out lacks the held-out texts: evidence has not seen them
     training = EvidenceTraining(data.held_out, data.dataset, likelihood, texts.model)
     evidence = CandidateEvidence.fit(training).with_sources(texts.suggestions)
-    candidates = texts.with_candidates(evidence, data.threads)
+    candidates = sample_candidates(texts.with_candidates(evidence, data.threads), data.threads)
     # texts without suggestions, such as all those of the service, are ranked without sources
     optional = choose_evidence(candidates.without_sources(), data.threads)
     return _GatheredEvidence(likelihood, evidence, candidates.with_optional(optional), optional)

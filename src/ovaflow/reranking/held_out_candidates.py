@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -10,6 +10,14 @@ from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.evidence.kind import Evidence
 from ovaflow.reranking.evidence.kinds import list_column_names, select_kinds
 from ovaflow.reranking.evidence.suggested import SuggestedBySource
+
+
+class TrainingRows(NamedTuple):
+    """Rows that trees are fitted to."""
+
+    rows: np.ndarray  # float32 (m, c); evidence about each candidate
+    hits: np.ndarray  # bool (m,); whether it is true
+    weights: np.ndarray | None  # (m,); None where all are the same
 
 
 @dataclass(frozen=True)
@@ -22,6 +30,8 @@ class HeldOutCandidates:
     hits: np.ndarray  # bool (n, k); candidates that are true
     positives: np.ndarray  # (n,); number of true labels of each text
     n_suggested: int = 0  # number of the last candidates, which other programs suggest
+    # of the candidates in fitting, (n, k): 0 where one is left out; None where all are the same
+    weights: np.ndarray | None = None
 
     def select(self, texts: np.ndarray) -> Self:
         """Select some of the texts."""
@@ -31,6 +41,7 @@ class HeldOutCandidates:
             ids=self.ids[texts],
             hits=self.hits[texts],
             positives=self.positives[texts],
+            weights=None if self.weights is None else self.weights[texts],
         )
 
     def with_optional(self, names: Collection[str]) -> Self:
@@ -47,6 +58,7 @@ class HeldOutCandidates:
             ids=self.ids[:, :k],
             hits=self.hits[:, :k],
             n_suggested=0,
+            weights=None if self.weights is None else self.weights[:, :k],
         )
         return with_all_kinds._with_kinds(kinds)
 
@@ -69,3 +81,13 @@ class HeldOutCandidates:
     def row_hits(self) -> np.ndarray:
         """Truth of the candidate of each of the :attr:`rows`: bool (m,)."""
         return self.hits[self.ids != NO_LABEL]
+
+    @property
+    def training_rows(self) -> TrainingRows:
+        """Rows that trees are fitted to."""
+        if self.weights is None:
+            return TrainingRows(self.rows, self.row_hits, None)
+        is_kept = self.weights > 0
+        return TrainingRows(
+            self.evidence_values[is_kept], self.hits[is_kept], self.weights[is_kept]
+        )
