@@ -35,8 +35,7 @@ DRAWN_PER_LABEL = 3
 """Number of labels drawn in the place of each given one."""
 
 LIFT_TREES = 100
-"""Number of trees that tell given labels from drawn ones; with 250 no more planted labels are found.
-"""
+"""Number of trees that tell given labels from drawn ones: 250 find no more planted labels."""
 
 MIN_MISSING_PROBABILITY = 0.5
 """Least probability of a missing label."""
