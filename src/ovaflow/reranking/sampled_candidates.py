@@ -26,7 +26,6 @@ MAX_VALUES = 254
 weighted values, which takes longer than 200 trees.
 """
 
-_COARSE_TREES = {"n_trees": 10, "leaves": 16, "rate": 0.3}
 _COARSE_STEP = 4
 """Coarse trees are fitted to every fourth candidate."""
 
@@ -52,7 +51,7 @@ def sample_candidates(texts: HeldOutCandidates, threads: int) -> HeldOutCandidat
 def _weigh_rows(rows: np.ndarray, hits: np.ndarray, threads: int) -> np.ndarray:
     """Draw rows (m, c), and compute their weights: float64 (m,)."""
     some = slice(None, None, _COARSE_STEP)
-    trees = fit_trees(rows[some], hits[some], threads=threads, **_COARSE_TREES)
+    trees = fit_trees(rows[some], hits[some], threads=threads, n_trees=10, leaves=16, rate=0.3)
     probabilities = scipy.special.expit(trees.compute_log_odds(rows))
     shares = np.clip(probabilities / KEPT_PROBABILITY, MIN_SHARE, 1)
     shares[hits] = 1
