@@ -14,8 +14,10 @@ from ovaflow.reranking.cross_fitting import FEW_TEXTS
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 
 KEPT_PROBABILITY = 0.05
-"""Probability from which all candidates are kept. nDCG@5 of docstrings and tibkat is that of trees of
-all candidates, log loss at most 0.2 % larger (0.4 % with 0.1); of 500 texts nDCG@5 loses 0.3 points.
+"""Probability from which all candidates are kept.
+
+nDCG@5 of docstrings and tibkat is that of trees of all candidates, log loss at most 0.2 % larger
+(0.4 % with 0.1); of 500 texts nDCG@5 loses 0.3 points.
 """
 
 MIN_SHARE = 0.1
