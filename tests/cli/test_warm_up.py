@@ -49,7 +49,7 @@ explain model.h5 --label=name2
     "option", ["--problem=squared-hinge/l2", "--fastxml", "--rembrandt", "--rerank", *OTHERS]
 )
 def test_kernels_are_compiled(option, capsys) -> None:
-    assert main(["warm-up", option]) == 0
+    assert main(["warm-up", option, "--threads=2"]) == 0
     assert f"kernels are compiled: {cache_directory()}" in capsys.readouterr().out
     # once
     assert main(["warm-up", option]) == 0
@@ -73,7 +73,7 @@ def test_kernels_of_earlier_versions_go_when_nobody_has_read_them_for_a_month(
             os.utime(path, ages)
     monkeypatch.setenv("OVAFLOW_CACHE", str(tmp_path))
     monkeypatch.setattr(warm_up, "cache_directory", lambda: tmp_path / "kernels-new")
-    monkeypatch.setattr(warm_up, "_run", lambda steps: None)
+    monkeypatch.setattr(warm_up, "_run", lambda chains, threads: None)
     assert main(["warm-up"]) == 0
     assert {path.name for path in tmp_path.iterdir()} == days.keys() - {"kernels-old"}
 

@@ -13,11 +13,12 @@ rule warm_up:
     params:
         options=choose_warm_up_options(),
         code=kernel_fingerprint(),
+    threads: 2
     resources:
-        mem_mb=900,
+        mem_mb=1200,
         kernels=1000,
     conda:
         ENVIRONMENT
     priority: 100
     shell:
-        "ovaflow warm-up {params.options:q} > {log:q} 2>&1; echo {params.options:q} > {output:q}"
+        "ovaflow warm-up {params.options:q} --threads={threads} > {log:q} 2>&1; echo {params.options:q} > {output:q}"

@@ -8,7 +8,9 @@ import itertools
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +20,25 @@ import numpy as np
 
 import ovaflow
 from ovaflow.cli import group
+from ovaflow.cli.options import number_option
 from ovaflow.console.progress import Progress, silence_progress
-from ovaflow.dataset.dataset import Split, write_dataset
+from ovaflow.dataset.dataset import Dataset, Split, open_dataset, write_dataset
+from ovaflow.dataset.hold_out import hold_out
+from ovaflow.model.model_file import ModelDescription, write_model
 from ovaflow.registry import find_method, method_names
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
-from ovaflow.sparse.csr import from_scipy
+from ovaflow.sparse.csr import CSR, from_scipy
 from ovaflow.sparse.fingerprint import cache_folder
 from ovaflow.sparse.jit import cache_directory
+
+_HELD_OUT_SHARE = 0.05
+"""Share of the made-up instances that the second stage is fitted with."""
+
+Chain = Sequence[str]
+"""Commands that run one after the other in a folder {0}. No kernel with several signatures is
+compiled by two chains, whose processes would overwrite each other's entries in Numba's cache.
+"""
 
 
 def _add_method_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -53,23 +66,26 @@ def _add_method_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @_add_method_options
 @click.option("--rerank", is_flag=True, help="Also compile the kernels of the second stage.")
-def warm_up_command(*, problems: tuple[str, ...], rerank: bool, **methods: bool) -> None:
+@number_option("--threads", 1, "Number of processes that compile.")
+def warm_up_command(
+    *, problems: tuple[str, ...], rerank: bool, threads: int, **methods: bool
+) -> None:
     """Compile the kernels of training and prediction by running these steps on made-up instances.
 
     Jobs that start together would otherwise each compile them.
     """
     chosen = [name for name in method_names() if methods.get(name.replace("-", "_"))]
-    steps = list(_list_steps(problems, chosen, rerank=rerank))
-    marker = _find_marker(steps)
+    chains = _list_chains(problems, chosen, rerank=rerank)
+    marker = _find_marker(chains)
     if not (marker and marker.exists()):
-        _run(steps)
+        _run(chains, threads)
         if marker:
             marker.touch()
         _remove_unused()
     click.echo(f"kernels are compiled: {cache_directory()}")
 
 
-def _find_marker(steps: Sequence[str]) -> Path | None:
+def _find_marker(chains: Sequence[Chain]) -> Path | None:
     """Return the file next to the kernels that marks these steps as compiled.
 
     None if no kernels are kept.
@@ -83,7 +99,7 @@ def _find_marker(steps: Sequence[str]) -> Path | None:
     sources = []
     for name, state in sorted(states.items()):
         sources.append((name, state.st_mtime, state.st_size))
-    digest = hashlib.blake2b(repr((steps, sources)).encode(), digest_size=16).hexdigest()
+    digest = hashlib.blake2b(repr((chains, sources)).encode(), digest_size=16).hexdigest()
     return folder / f"compiled-{digest}"
 
 
@@ -103,26 +119,39 @@ def _remove_unused() -> None:
 _MONTH_SECONDS = 30 * 24 * 3600.0
 
 
-def _run(steps: Sequence[str]) -> None:
-    """Run steps on made-up data in a temporary folder."""
-    with tempfile.TemporaryDirectory() as folder:
-        _write_tiny_dataset(Path(folder) / "dataset.h5")
-        Path(folder, "texts.tsv").write_text("sea\tsalt water\nhill\tgreen grass\n" * 9)
-        # Numba makes millions of objects that stay: look for garbage less often
-        gc.set_threshold(50_000, 50, 50)
-        click.echo("compiling kernels, once for this machine and this version", err=True)
-        with Progress("compiling", len(steps), "steps") as progress:
-            for step in steps:
-                # messages about made-up data are of no use
-                with silence_progress(), contextlib.redirect_stdout(io.StringIO()):
-                    group.main(
-                        [word.format(folder) for word in step.split()], standalone_mode=False
-                    )
-                progress.advance()
+def _run(chains: Sequence[Chain], threads: int) -> None:
+    """Run chains of steps on made-up data in a temporary folder; this process runs the first."""
+    click.echo("compiling kernels, once for this machine and this version", err=True)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Progress("compiling", len(chains), "parts") as progress,
+        # no fork, which is unsafe on macOS; without a chain no process starts
+        ProcessPoolExecutor(max(threads - 1, 1), get_context("spawn")) as pool,
+    ):
+        _write_tiny_files(Path(folder))
+        n_own = 1 if threads > 1 else len(chains)
+        others = [pool.submit(_run_chain, chain, folder) for chain in chains[n_own:]]
+        for chain in chains[:n_own]:
+            _run_chain(chain, folder)
+            progress.advance()
+        for other in as_completed(others):
+            other.result()
+            progress.advance()
 
 
-def _write_tiny_dataset(path: Path) -> None:
-    """Write a dataset on which each kernel is used."""
+def _run_chain(chain: Chain, folder: str) -> None:
+    """Run steps in a folder."""
+    # Numba makes millions of objects that stay: look for garbage less often
+    gc.set_threshold(50_000, 50, 50)
+    for step in chain:
+        # messages about made-up data are of no use
+        with silence_progress(), contextlib.redirect_stdout(io.StringIO()):
+            group.main([word.format(folder) for word in step.split()], standalone_mode=False)
+
+
+def _write_tiny_files(folder: Path) -> None:
+    """Write texts, and datasets and models with which each kernel is used."""
+    (folder / "texts.tsv").write_text("sea\tsalt water\nhill\tgreen grass\n" * 9)
     generator = np.random.default_rng(0)
     # large enough for working sets, with labels for these and labels too frequent for them
     X = generator.random((6000, 13)) * (generator.random((6000, 13)) < 0.4)
@@ -133,14 +162,35 @@ def _write_tiny_dataset(path: Path) -> None:
     # used
     Y[:, 0] = (X[:, 0] > 0) != (X[:, 1] > 0)
     split = Split(from_scipy(X), from_scipy(Y))
-    write_dataset(
-        path, split, split, [f"label-{j}" for j in range(6)], [], {"bias": 1.0, "normalize": True}
+    names = [f"label-{j}" for j in range(6)]
+    path = folder / "dataset.h5"
+    write_dataset(path, split, split, names, [], {"bias": 1.0, "normalize": True})
+    hold_out(open_dataset(path), _HELD_OUT_SHARE).write(folder / "held.h5")
+    # by no training, so that prediction can be compiled meanwhile
+    weights = from_scipy((Y - Y.mean(axis=0)).T @ X)
+    for name in ("dataset", "held"):
+        _write_model(folder / f"{name}-model.h5", weights, open_dataset(folder / f"{name}.h5"))
+
+
+def _write_model(path: Path, weights: CSR, dataset: Dataset) -> None:
+    """Write a model with these weights."""
+    write_model(
+        path,
+        np.diff(weights.indptr),
+        [weights],
+        weights.n_columns,
+        ModelDescription(
+            trained=np.ones(weights.n_rows, bool),
+            counts=dataset.counts,
+            names=dataset.names,
+            parameters={"train": {}, "transform": dataset.parameters},
+            inputs={"dataset": dataset.checksum},
+        ),
+        rounds=True,
     )
 
 
-_FIRST_STEPS = (
-    "prepare --format=text-tsv --train={0}/texts.tsv --test={0}/texts.tsv --features=words"
-    " --features=pairs --max-df=1.0 --output={0}/texts.h5",
+_TRAINING_STEPS = (
     "means {0}/dataset.h5 --output={0}/means.h5",
     "plan {0}/dataset.h5 --shards=1 --output={0}/plan.tsv",
 )
@@ -148,42 +198,40 @@ _TRAINING_STEP = (
     "train-shard {0}/dataset.h5 --means={0}/means.h5 --plan={0}/plan.tsv --shard=0"
     " --output={0}/shard.h5"
 )
-_LAST_STEPS = (
-    "merge {0}/shard.h5 --dataset={0}/dataset.h5 --output={0}/model.h5"
-    " --statistics={0}/training.h5",
-    "predict {0}/model.h5 --dataset={0}/dataset.h5 --output={0}/predictions.h5",
-    "evaluate {0}/predictions.h5 --dataset={0}/dataset.h5 --model={0}/model.h5"
-    " --training={0}/training.h5 --output={0}/metrics.json",
-    "explain {0}/model.h5 --label=label-0",
+_MERGING_STEP = (
+    "merge {0}/shard.h5 --dataset={0}/dataset.h5 --output={0}/merged.h5"
+    " --statistics={0}/training.h5"
 )
-
+_PREDICTION_STEPS = (
+    "predict {0}/dataset-model.h5 --dataset={0}/dataset.h5 --output={0}/predictions.h5",
+    "explain {0}/dataset-model.h5 --label=label-0",
+)
 _SECOND_STAGE_STEPS = (
-    "hold-out {0}/dataset.h5 --output={0}/held.h5",
-    "means {0}/held.h5 --output={0}/held-means.h5",
-    "plan {0}/held.h5 --shards=1 --output={0}/held-plan.tsv",
-    "train-shard {0}/held.h5 --means={0}/held-means.h5 --plan={0}/held-plan.tsv --shard=0"
-    " --output={0}/held-shard.h5",
-    "merge {0}/held-shard.h5 --dataset={0}/held.h5 --output={0}/held-model.h5"
-    " --statistics={0}/held-training.h5",
     "predict {0}/held-model.h5 --dataset={0}/held.h5 --output={0}/held-predictions.h5",
-    "rerank {0}/model.h5 --dataset={0}/dataset.h5 --held-out={0}/held.h5"
+    "rerank {0}/dataset-model.h5 --dataset={0}/dataset.h5 --held-out={0}/held.h5"
     " --predictions={0}/held-predictions.h5 --output={0}/reranker.h5",
-    "predict {0}/model.h5 --dataset={0}/dataset.h5 --output={0}/reranked.h5",
+    "predict {0}/dataset-model.h5 --dataset={0}/dataset.h5 --output={0}/reranked.h5",
+)
+_READING_STEPS = (
+    "prepare --format=text-tsv --train={0}/texts.tsv --test={0}/texts.tsv --features=words"
+    " --features=pairs --max-df=1.0 --output={0}/texts.h5",
 )
 
 
-def _list_steps(problems: Sequence[str], methods: Sequence[str], *, rerank: bool) -> Iterator[str]:
+def _list_chains(problems: Sequence[str], methods: Sequence[str], *, rerank: bool) -> list[Chain]:
     """List the steps that compile the kernels of problems, methods and the second stage."""
-    yield from _FIRST_STEPS
+    training = list(_TRAINING_STEPS)
     for problem in problems:
         loss, regularization = problem.split("/")
         for start in ("zero", "mean-separating"):
-            yield (
+            training.append(
                 f"{_TRAINING_STEP} --loss={loss} --regularization={regularization}"
                 f" --initialization={start}"
             )
-    yield from _LAST_STEPS
+    training.append(_MERGING_STEP)
     for method in methods:
-        yield from find_method(method).warm_up
+        training.extend(find_method(method).warm_up)
+    prediction = [*_PREDICTION_STEPS]
     if rerank:
-        yield from _SECOND_STAGE_STEPS
+        prediction.extend(_SECOND_STAGE_STEPS)
+    return [training, prediction, _READING_STEPS]

@@ -202,7 +202,9 @@ def tokenize(
 
 def _find_spans(form: str, word_kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the code points of a normal form, and the starts and ends of its tokens among them."""
-    codes = np.frombuffer(form.encode("utf-32-le", "surrogatepass"), np.uint32)
+    # writable, as the letters of a word table are, so that its kernel is compiled once
+    encoded = bytearray(form.encode("utf-32-le", "surrogatepass"))
+    codes = np.frombuffer(encoded, np.uint32)
     limit = min(1 << int(codes.max(initial=0)).bit_length(), sys.maxunicode + 1)
     classes = _classify_characters(limit, word_kind)[codes]
     starts = np.empty(len(codes) // 2 + 1, np.int64)
