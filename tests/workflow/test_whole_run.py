@@ -70,7 +70,7 @@ def test_jobs_ask_for_the_memory_they_take_and_little_more(finished) -> None:
         header, values = (finished.folder / benchmark).read_text().splitlines()[:2]
         theirs = dict(zip(header.split("\t"), values.split("\t"), strict=True))["max_rss"]
         # of a tiny table: that of the program; not measured where the job was over at once
-        assert (float(theirs) if theirs[0].isdigit() else 0) < int(ours) < 1000, benchmark
+        assert (float(theirs) if theirs[0].isdigit() else 0) < int(ours) <= 1200, benchmark
 
 
 def test_snakemakes_own_report_holds_the_page_and_each_runs_figures(finished, tmp_path) -> None:
