@@ -72,7 +72,7 @@ VOCABULARY_REVISION = 2
 are read in another way.
 """
 
-LOSS_REVISIONS = MappingProxyType({"squared-hinge": 0, "logistic": 1})
+LOSS_REVISIONS = MappingProxyType({"squared-hinge": 1, "logistic": 1})
 """Number by loss that is added to the revisions of steps that solve problems with that loss; raised
 when the solver comes to find other solutions of them.
 """

@@ -48,10 +48,11 @@ def solved_plainly(jobs) -> dict[int, TrainedLabel]:
 
 
 def assert_same_objectives(
-    ours: Mapping[int, TrainedLabel], theirs: Mapping[int, TrainedLabel], rel: float = 1e-3
+    ours: Mapping[int, TrainedLabel], theirs: Mapping[int, TrainedLabel]
 ) -> None:
     for label, solution in ours.items():
-        assert solution.outcome.objective == pytest.approx(theirs[label].outcome.objective, rel=rel)
+        objective = theirs[label].outcome.objective
+        assert solution.outcome.objective == pytest.approx(objective, rel=2e-3)
 
 
 def count_mean_passes(solved: Mapping[int, TrainedLabel]) -> np.floating:
@@ -88,7 +89,7 @@ def test_recovers_from_a_poor_first_working_set() -> None:
     fast_path = replace(jobs.fast_path, start=useless, ranking=useless)
     ours = solve_labels(replace(jobs, start=useless, fast_path=fast_path), range(5))
     theirs = solve_labels(jobs, range(5), fast=False)
-    assert_same_objectives(ours, theirs, rel=2e-3)
+    assert_same_objectives(ours, theirs)
 
 
 def test_sigmoids_are_those_of_scipy() -> None:

@@ -112,7 +112,11 @@ def assert_optimal(
             is_active = y * (X @ weights) < 1 if loss == "squared-hinge" else y
             assert reported["active_end"] == pytest.approx(np.count_nonzero(is_active), abs=2)
             violation = naive.violation(X, y, weights, loss, C, costs, regularization)
-            assert norm == pytest.approx(violation, rel=0.02, abs=0.05 * target + 5e-3)
+            tolerance = max(0.02 * violation, 0.05 * target + 5e-3)
+            assert norm >= violation - tolerance
+            # working sets report a bound, which is at most the target
+            if (loss, regularization) != ("squared-hinge", "l2"):
+                assert norm <= violation + tolerance
             assert reported["status"] == Status.CONVERGED
             assert norm <= target
             if regularization == "l1" or dataset.train.weights is None:

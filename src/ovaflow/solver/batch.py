@@ -3,13 +3,13 @@
 A label is *admitted* with weights that rank the instances, *solved* from its
 start on those ranked highest, and *checked*: the screen finds every instance
 whose loss is curved under the label's weights, and those that are missing join
-the working set. The label is finished when a complete check adds nothing, or
-the solution after it takes no step.
+the working set. The label is finished when a complete check finds none, or so
+small losses that the gradient stays below its target.
 
 Why this is exact: under the squared hinge an instance with a margin of 1 or
 more adds nothing to the objective, its gradient or its Hessian. After the last
-check the working set holds all others, so its gradient is the gradient over all
-n instances, and the plain solver's stopping rule holds on them. Features that
+check the working set holds all others, so the gradient over all n instances is
+known, and the plain solver's stopping rule holds on them. Features that
 no instance of the working set has can be left out, since the weight of such a
 feature is zero at the optimum. The first working set, and which instances are
 dropped, change only the work: the check finds what matters after all.
@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ovaflow.solver.objective import copy_vector
+from ovaflow.solver.objective import copy_vector, dot
 from ovaflow.solver.problem import (
     OUTCOME_AT_START,
     Instances,
@@ -44,7 +44,7 @@ from ovaflow.solver.working_set import (
     make_local_problem,
     solve_rows,
 )
-from ovaflow.sparse.csr import CSR, clear_scattered, row_dot, scatter
+from ovaflow.sparse.csr import CSR, clear_scattered, scatter
 from ovaflow.sparse.jit import callee, inner_kernel, kernel, strict_callee, strict_kernel
 from ovaflow.sparse.panel import PANEL_WIDTH
 
@@ -313,22 +313,24 @@ def _advance(
     Returns the outcome of all solutions so far, of which ``total`` is that of those before.
     """
     scatter(batch.support[c, : batch.n_support[c]], batch.weights[c], local.dense)
-    newton_before = total.newton_steps
+    is_complete = False
     if batch.state[c] == SLOT_ADMITTED:
         _make_first_rows(c, batch, local)
-        added = batch.n_rows[c]
-        is_complete = False
     else:
-        if batch.rounds[c] == 1:
-            _drop_far_rows(c, X, batch, local)
-        added, is_complete = _add_violators(c, X, batch, local)
-    # called in one place, since its code, which is that of Newton's method, is compiled for each
-    if added:
-        solved = _solve_slot(c, X, instances, batch, local, settings)
-        total = add_round(total, solved, batch.rounds[c])
-        batch.rounds[c] += 1
-    else:
-        clear_scattered(batch.support[c, : batch.n_support[c]], local.dense)
+        n_before = batch.n_rows[c]
+        is_complete = _add_violators(c, X, batch, local)
+        checked = _include_violators(c, n_before, X, instances, total, batch, local, settings)
+        is_close = batch.n_rows[c] == n_before or checked.gradient_norm <= batch.target[c]
+        if is_complete and is_close:
+            clear_scattered(batch.support[c, : batch.n_support[c]], local.dense)
+            batch.state[c] = SLOT_DONE
+            return checked
+    newton_before = total.newton_steps
+    solved = _solve_slot(c, X, instances, batch, local, settings)
+    total = add_round(total, solved, batch.rounds[c])
+    if batch.rounds[c] == 0:
+        _drop_far_rows(c, local.work.scores, batch)
+    batch.rounds[c] += 1
     is_done = is_complete and total.newton_steps == newton_before
     batch.state[c] = SLOT_DONE if is_done else SLOT_SOLVED
     return total
@@ -351,12 +353,12 @@ def _make_first_rows(c: int, batch: Batch, local: LocalProblem) -> None:
 
 
 @inner_kernel
-def _add_violators(c: int, X: CSR, batch: Batch, local: LocalProblem) -> tuple[int, bool]:
-    """Append missing instances with <w, x_i> > -1.
+def _add_violators(c: int, X: CSR, batch: Batch, local: LocalProblem) -> bool:
+    """Append missing instances with <w, x_i> > -1; returns true if these are all.
 
-    Returns their number, and true if these are all. A working set without enough negatives lets
-    the bias rise until half of all instances violate. Then only as many join as it has already,
-    the highest first, which is enough to bring the bias back.
+    A working set without enough negatives lets the bias rise until half of all instances violate.
+    Then only as many join as it has already, the highest first, which is enough to bring the bias
+    back.
     """
     n_rows = batch.n_rows[c]
     candidates = batch.candidates[c, : batch.n_candidates[c]]
@@ -372,20 +374,58 @@ def _add_violators(c: int, X: CSR, batch: Batch, local: LocalProblem) -> tuple[i
     else:
         count = _keep_highest(new_rows, scores, count, limit, batch.histogram)
     batch.n_rows[c] = n_rows + count
-    return count, is_complete
+    return is_complete
 
 
 @inner_kernel
-def _drop_far_rows(c: int, X: CSR, batch: Batch, local: LocalProblem) -> None:
-    """Drop negatives with <w, x_i> < -1 - margin; the check finds those that matter after all."""
-    n_rows = batch.n_positives[c]
-    for r in range(n_rows, batch.n_rows[c]):
+def _include_violators(
+    c: int,
+    n_before: int,
+    X: CSR,
+    instances: Instances,
+    total: Outcome,
+    batch: Batch,
+    local: LocalProblem,
+    settings: Settings,
+) -> Outcome:
+    """Compute the outcome with the losses of violators, which are the rows from ``n_before`` on.
+
+    Its gradient norm is the bound |g| + C sum_i v_i |phi'(m_i)| |x_i|, with |g| that without them.
+    """
+    objective = total.objective
+    gradient_norm = total.gradient_norm
+    for r in range(n_before, batch.n_rows[c]):
         i = batch.rows[c, r]
-        batch.rows[c, n_rows] = i
-        score = row_dot(X.data, X.indices, X.indptr[i], X.indptr[i + 1], local.dense)
-        if score > -1.0 - KEPT_MARGIN:
-            n_rows += 1
-    batch.n_rows[c] = n_rows
+        slack = 1.0 + local.work.scores[r - n_before]
+        cost = settings.C * instances.weights[i]
+        row = X.data[X.indptr[i] : X.indptr[i + 1]]
+        objective += cost * slack * slack
+        gradient_norm += 2.0 * cost * slack * np.sqrt(dot(row, row))
+    return Outcome(
+        newton_steps=total.newton_steps,
+        cg_steps=total.cg_steps,
+        line_search_halvings=total.line_search_halvings,
+        active_start=total.active_start,
+        active_end=total.active_end + batch.n_rows[c] - n_before,
+        objective=objective,
+        gradient_norm=gradient_norm,
+        gradient_target=total.gradient_target,
+        status=total.status,
+        full_passes=total.full_passes,
+    )
+
+
+@strict_callee
+def _drop_far_rows(c: int, scores: np.ndarray, batch: Batch) -> None:
+    """Drop negatives with <w, x_i> < -1 - margin; the check finds those that matter after all.
+
+    ``scores`` are those of the rows.
+    """
+    count = batch.n_positives[c]
+    for r in range(count, batch.n_rows[c]):
+        batch.rows[c, count] = batch.rows[c, r]
+        count += scores[r] > -1.0 - KEPT_MARGIN
+    batch.n_rows[c] = count
 
 
 @strict_callee

@@ -172,7 +172,8 @@ class Outcome(NamedTuple):
     active_start: int = 0  # active instances under the first weights
     active_end: int = 0  # and under the last
     objective: float = 0.0  # 1/2 |w|^2, or |w|_1, + C sum of losses
-    gradient_norm: float = 0.0  # |g(w)|, with L1 the violation of the optimality conditions
+    # |g(w)| or a bound of it, with L1 the violation of the optimality conditions
+    gradient_norm: float = 0.0
     gradient_target: float = 0.0  # what it had to reach
     status: int = 0  # code of Status, before the first step that of CONVERGED
     full_passes: int = 0  # over all of X
