@@ -28,7 +28,7 @@ from llvmlite.binding import get_host_cpu_name
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.methods.rembrandt.projection import Projected
 from ovaflow.model.training_file import Shard
-from ovaflow.registry import ONE_VS_ALL, all_steps, find_method
+from ovaflow.registry import ONE_VS_ALL, all_steps, find_method, import_reference
 from ovaflow.sparse.csr import from_scipy
 
 RECORDED = Path(__file__).with_name("revisions.json")
@@ -114,8 +114,10 @@ def find_step(command) -> str:
 def find_revision(command) -> int:
     step = find_step(command)
     named = re.search(r"--method=(\S+)", command)
-    revisions = find_method(named[1] if named else ONE_VS_ALL).revisions
-    return revisions.get(step, all_steps()[step].revision)
+    method = find_method(named[1] if named else ONE_VS_ALL)
+    if step in method.revisions:
+        return method.find_revision(step, import_reference(method.settings)())
+    return all_steps()[step].revision
 
 
 def is_solved(command) -> bool:

@@ -1,13 +1,10 @@
-"""Runs that train alike share a training; results of earlier versions are not trained again."""
+"""Runs that train alike share a training."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 from pipeline_folder import PipelineFolder
 from tiny_table import MSI, write_table
-
-from ovaflow.settings import paths
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
@@ -61,35 +58,3 @@ def test_one_more_and_one_less_train_nothing(copied) -> None:
     assert "pruned" not in copied.jobs()
     copied.configure(runs=runs | {"other": MSI | {"C": 3}})
     assert list_trained(copied) == ["other"]
-
-
-def keep_as_before(place, run) -> None:
-    """Put the results of a run where versions without shared trainings kept them."""
-    [training] = place.result("trainings").iterdir()
-    folder = place.result(run)
-    (folder / "shards").unlink()
-    for path in training.iterdir():
-        path.rename(folder / path.name)
-    shutil.rmtree(training.parent)
-
-
-def test_results_of_earlier_versions_are_not_trained_again(copied) -> None:
-    keep_as_before(copied, "pruned")
-    shards = Path(paths.SHARDS_LINK.format(dataset="tiny", run="pruned"))
-    # neither with other settings nor from other data
-    for runs in ({"pruned": ALIKE["pruned"] | {"C": 3}}, {"pruned": MSI | {"loss": "logistic"}}):
-        copied.configure(runs=runs)
-        assert list_trained(copied) == ["pruned"]
-        assert not shards.is_symlink()
-    model = read_model(copied, "pruned")
-    copied.configure(runs=ALIKE)
-    assert list_trained(copied) == []
-    copied.snakemake("--quiet")
-    assert shards.is_symlink()
-    assert read_model(copied, "pruned") == model
-    assert copied.jobs() == {}
-    # merged again, where there is a link
-    copied.configure(runs=ALIKE | {"pruned": MSI | {"prune": 0.2}})
-    copied.snakemake("--quiet")
-    assert shards.is_symlink()
-    assert read_model(copied, "pruned") != model
