@@ -80,17 +80,16 @@ def test_labels_of_few_positives_may_have_the_tolerance_of_twenty() -> None:
 
 
 @pytest.mark.parametrize(
-    ("training", "tolerance", "for_second_stage"),
+    ("training", "epsilon", "loosest_epsilon"),
     [
-        ({"epsilon": 0.05}, Tolerance(0.05), Tolerance(0.05)),
-        ({}, Tolerance(0.01, 0.1), Tolerance(0.1)),
-        ({"loss": "logistic"}, Tolerance(0.01), Tolerance(0.01)),
-        ({"regularization": "l1"}, Tolerance(0.01), Tolerance(0.01)),
+        ({"epsilon": 0.05}, 0.05, 0.0),
+        ({}, 0.01, 0.1),
+        ({"loss": "logistic"}, 0.01, 0.0),
+        ({"regularization": "l1"}, 0.01, 0.0),
     ],
 )
 def test_only_auto_is_looser_and_only_where_that_was_measured(
-    training, tolerance, for_second_stage
+    training, epsilon, loosest_epsilon
 ) -> None:
-    settings = TrainLabels(**training)
-    assert Tolerance.from_training(settings) == tolerance
-    assert Tolerance.from_training(settings, for_second_stage=True) == for_second_stage
+    ours = Tolerance.from_training(TrainLabels(**training))
+    assert ours == Tolerance(epsilon, loosest_epsilon)

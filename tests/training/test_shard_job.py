@@ -11,7 +11,6 @@ from solving import assert_same_bits, make_memory_dataset, train_shard
 
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import Dataset
-from ovaflow.dataset.hold_out import hold_out
 from ovaflow.initialization.spanning_tree import ROOT_PARENT, compute_label_tree
 from ovaflow.initialization.starts import COLD_STARTS, compute_start_inputs
 from ovaflow.model.training_file import Shard
@@ -81,14 +80,6 @@ def test_statistics_agree_with_the_dataset() -> None:
     assert (statistics["status"] == expected).all()
     assert done.weights.indptr[3] == done.weights.indptr[4]
     assert done.core_seconds >= statistics["seconds"].sum()
-
-
-def test_a_model_for_a_second_stage_is_solved_to_a_tenth(made) -> None:
-    held_out = hold_out(made["sparse"], 0.2)
-    labels = np.arange(20)
-    ours = train_shard(held_out, labels)
-    theirs = train_shard(held_out, labels, epsilon=0.1)
-    assert_same_bits(ours.weights, theirs.weights)
 
 
 def test_core_time_is_that_of_the_processor(nested) -> None:

@@ -104,7 +104,7 @@ class Solve(Section):
     epsilon: Annotated[float, Field(gt=0, le=100)] | Literal["auto"] = setting(
         "auto",
         "relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few "
-        "positives, and 0.1 for the model without held-out instances",
+        "positives",
     )
     s: float = setting(1.0, "score of the mean of the positives", where=_MEAN_SEPARATING)
     t: float | None = setting(

@@ -19,9 +19,8 @@ AUTO_EPSILON = 0.01
 """Tolerance of ``epsilon: auto``."""
 
 AUTO_LOOSEST_EPSILON = 0.1
-"""Largest tolerance of labels with few positives under ``epsilon: auto``, and that of all labels
-where held-out instances teach a second stage: it learns the same from scores that are as exact.
-Measured for the squared hinge with L2.
+"""Largest tolerance of labels with few positives under ``epsilon: auto``, measured for the squared
+hinge with L2.
 """
 
 L1_TOLERANCE_SHARE = 0.1
@@ -48,22 +47,13 @@ class Tolerance(NamedTuple):
     loosest_epsilon: float = 0.0  # of labels with few positives, where it is larger
 
     @classmethod
-    def from_training(cls, train: "Solve", *, for_second_stage: bool = False) -> Self:
-        """Read the tolerance of a training, or choose that of its loss and regularization.
-
-        Parameters
-        ----------
-        train : Solve
-        for_second_stage : bool
-            Whether the model is only to score the held-out instances of a second stage.
-        """
+    def from_training(cls, train: "Solve") -> Self:
+        """Read the tolerance of a training, or choose that of its loss and regularization."""
         if train.epsilon != "auto":
             return cls(train.epsilon)
-        if train.loss != "squared-hinge" or train.regularization != "l2":
-            return cls(AUTO_EPSILON)
-        if for_second_stage:
-            return cls(AUTO_LOOSEST_EPSILON)
-        return cls(AUTO_EPSILON, AUTO_LOOSEST_EPSILON)
+        if train.loss == "squared-hinge" and train.regularization == "l2":
+            return cls(AUTO_EPSILON, AUTO_LOOSEST_EPSILON)
+        return cls(AUTO_EPSILON)
 
 
 class LabelMeans(Protocol):

@@ -131,7 +131,7 @@ class LabelJobs:
             X,
             instances,
             settings,
-            Tolerance.from_training(training, for_second_stage="held_out" in dataset.parameters),
+            Tolerance.from_training(training),
             regularization=training.regularization,
             reference=training.reference,
         )

@@ -49,7 +49,7 @@ class OneVsAllClassifier(LabelClassifier):
         one class.
     epsilon : float or "auto"
         Relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few
-        positives, and 0.1 for the model without held-out instances.
+        positives.
     initialization : str
         Where the solver starts: ``"zero"``, ``"bias"``, ``"all-negative"``, ``"label-tree"``,
         ``"mean-separating"`` or ``"pretrained"``.
