@@ -400,6 +400,7 @@ def _search(
         if best[i, -1] == -np.inf:
             # score the labels of the highest bounds first, so that most others need no exact score
             near[:] = -np.inf
+            # of one type in all calls, so that it is compiled once
             _keep_best(bounds, np.int64(0), near, near_ids)
             for place in range(len(near)):
                 j = near_ids[place]

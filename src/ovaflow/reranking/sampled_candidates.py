@@ -24,8 +24,8 @@ MIN_SHARE = 0.1
 """Least share of wrong candidates that is kept."""
 
 MAX_VALUES = 254
-"""Most distinct values of a column, as many as scikit-learn's trees tell apart: for more it sorts
-weighted values, which takes longer than 200 trees.
+"""Most distinct values of a column, of which scikit-learn's trees tell 255 apart: where there are
+more it sorts weighted values, which takes longer than 200 trees.
 """
 
 _COARSE_STEP = 4

@@ -199,6 +199,7 @@ def _keep_most_voted(
         for k in range(nearest.shape[1]):
             if nearest[i, k] >= 0:
                 for p in range(indptr[nearest[i, k]], indptr[nearest[i, k] + 1]):
+                    # of one type in all calls of the kernel, so that it is compiled once
                     label = np.int64(indices[p])
                     last = best[i, -1]
                     if votes[label] > max(last, 0) or (votes[label] == last and label < ids[i, -1]):
